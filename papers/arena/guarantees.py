@@ -46,8 +46,8 @@ def pseudo_regret(rounds, plays, own_means, target):
 
 
 def regret_stays(runs, policy):
-    for own in runs("instances", policy=policy).each("instance"):
-        points = own.over("T", "pseudo_regret")
+    for growing in runs("instances", policy=policy).each("instance"):
+        points = growing.over("T", "pseudo_regret")
         yield slope("growth exponent of the pseudo-regret", *points, at_most=0)
 
 

@@ -29,10 +29,9 @@ from fairbandits.claims import (
     slope,
     window_rate,
 )
-from fairbandits.theory import fair_learn_counts, feasibility, simplex_work
+from fairbandits.theory import derivations, fair_learn_counts, feasibility, simplex_work
 from fairbandits.theory.static import static_benchmark
 from measures import (
-    failed_steps,
     held_out,
     instance,
     most_missed,
@@ -43,6 +42,7 @@ from measures import (
     solver_errors,
 )
 
+failed_steps = partial(derivations.failed_steps, "self_bounding")
 paper = Paper(
     "banditq",
     "BanditQ: fair multi-armed bandits with guaranteed rewards per arm",
@@ -124,7 +124,7 @@ def settled_queue(run, arm):
 
 def missing_within(run, other, arm, bound):
     """The missing reward of an arm is at most a bound, in all recorded rounds."""
-    missing, control = (one["missing"][:, :, arm] for one in (run, other))
+    missing, control = (played["missing"][:, :, arm] for played in (run, other))
     most = (1 + 1e-9) * run["target"][arm] * run.rounds
     said = {"at_most": bound, "most": most, "unit": "reward"}
     return mean("missing reward of an arm", missing, **said).control(control)
@@ -135,11 +135,8 @@ def deviations(values):
     return np.abs(values - np.median(values, axis=0, keepdims=True))
 
 
-@paper.claim(
-    "comparison",
-    "abstract, first two sentences; section 5, discussion of Fig. 1 (sentence 3)",
-    primary=True,
-    figure="fig1",
+@paper.comparison(
+    "abstract, first two sentences; section 5, discussion of Fig. 1 (sentence 3)", primary=True
 )
 def banditq_abs_classic_unfair(runs):
     """Policies that only minimise regret, such as UCB, Hedge and EXP3, nearly always play the best
@@ -152,7 +149,7 @@ def banditq_abs_classic_unfair(runs):
     unfair = ["ucb1", "hedge", "exp3", "oga", "log_barrier"]
     for greedy in runs("unfair_policies", policy=unfair).each("policy"):
         played, control = (
-            one.longest.end("plays")[:, means.argmax()] / one.longest.T for one in (greedy, fair)
+            each.longest.end("plays")[:, means.argmax()] / each.longest.T for each in (greedy, fair)
         )
         phrase = "share of the rounds in which the best arm is played"
         yield mean(phrase, played, at_least=0.95, least=0).control(control)
@@ -162,19 +159,17 @@ def banditq_abs_classic_unfair(runs):
                 return run.end("rate")[:, arm]
 
             phrase = "share of the runs in which a protected arm has at most a tenth of its target"
-            starved, control = (rate(one.longest) <= 0.1 * targets[arm] for one in (greedy, fair))
+            starved, control = (rate(each.longest) <= 0.1 * targets[arm] for each in (greedy, fair))
             yield share(phrase, starved, at_least=0.8).control(control)
             phrase = "growth exponent of the reward per round of a protected arm"
             yield falls(phrase, *greedy.over("T", rate)).control(fair.over("T", rate))
 
 
-@paper.claim(
-    "rate",
+@paper.rate(
     "abstract, sentence 5; Propositions 2 and 6; section 5, discussion of Fig. 1 (sentence 2)",
     primary=True,
     rests_on=["banditq-prop2-violation", "banditq-prop6"],
     readings=LAWS,
-    figure="fig1",
 )
 def banditq_abs_targets(runs):
     """BanditQ brings the protected arms to their target rates, with either kind of feedback.
@@ -194,15 +189,14 @@ def banditq_abs_targets(runs):
             uniform = runs("controls", policy="uniform", law=law)
             for arm in arms(protected(run)):
                 target, rate = run["target"][arm], run.end("rate")[:, arm]
-                short, idle = (one.end("shortfall")[:, arm] for one in (run, uniform))
+                short, idle = (played.end("shortfall")[:, arm] for played in (run, uniform))
                 limits = {"at_most": NEAR * target, "most": target, "unit": "reward per round"}
                 yield mean("shortfall per round", short, **limits).control(idle)
                 phrase = "share of the runs that meet the target at the published horizon"
                 yield share(phrase, rate >= target, at_least=0.5, beside=True)
 
 
-@paper.claim(
-    "rate",
+@paper.rate(
     "abstract, sentence 5; section 3, first paragraph (simultaneously)",
     primary=True,
     rests_on=[
@@ -232,29 +226,24 @@ def banditq_abs_jointly(runs):
         yield test.control(uniform.over("T", worse))
 
 
-paper.untested(
+paper.rate(
     "banditq-abs-regret-t34",
-    "rate",
     "abstract, sentence 5",
     "BanditQ's regret grows no faster than $T^{3/4}$, with either kind of feedback.",
     primary=True,
     note="Under bandit feedback only the power of $T$ is tested; Theorem 3 has logarithms.",
     judged_by=["banditq-prop3-regret", "banditq-thm3-regret"],
 )
-
-paper.untested(
+paper.rate(
     "banditq-abs-violation-t34",
-    "rate",
     "abstract, sentence 5",
     "BanditQ's violation of the targets grows no faster than $T^{3/4}$, with either feedback.",
     primary=True,
     note="Under bandit feedback it is judged up to the logarithms of banditq-prop6.",
     judged_by=["banditq-prop2-violation", "banditq-prop6"],
 )
-
-paper.untested(
+paper.rate(
     "banditq-abs-avg-regret-sqrt",
-    "rate",
     "abstract, sentence 6; Proposition 4",
     r"""With full information the average over $t \le T$ of BanditQ's regret at $t$ grows no faster
     than $\sqrt{T}$.""",
@@ -263,8 +252,7 @@ paper.untested(
 )
 
 
-@paper.claim(
-    "rate",
+@paper.rate(
     """abstract, sentence 7; section 3, after Eq. 10 (projection in O(N log N)); section 5, last
     sentence of the setup""",
     part="the projection on random inputs; not its worst case, nor a round under bandit feedback",
@@ -284,7 +272,7 @@ def banditq_abs_efficient(runs):
     yield slope(phrase, sizes, examined, at_most=0, window="all", beside=True)
 
 
-@paper.claim("comparison", "abstract, sentence 7; contribution 1; The BanditQ policy, sentence 1")
+@paper.comparison("abstract, sentence 7; contribution 1; The BanditQ policy, sentence 1")
 def banditq_abs_blackbox(runs):
     """BanditQ's learner is a black box: others that adapt to the gains' scale serve as well."""
     for banditq in runs("other_subroutines").each("policy"):
@@ -294,9 +282,8 @@ def banditq_abs_blackbox(runs):
             yield settled_queue(banditq.longest, arm)
 
 
-paper.untested(
+paper.bound(
     "banditq-abs-selfbounding",
-    "bound",
     "abstract; contributions; Eqs 14 and 19",
     "BanditQ's queues and regret obey an inequality in which the queues bound themselves.",
     note=r"""With full information the inequality is $\sum_i Q_i(t)^2 + 2 V R(t) \le 2 t + 4 \sqrt{2
@@ -306,8 +293,7 @@ paper.untested(
 )
 
 
-@paper.claim(
-    "comparison",
+@paper.comparison(
     "section 1, last sentence before 1.1; section 3, after Eq. 9",
     rests_on=["banditq-eq9-surrogate-noniid"],
     readings=["in_reduction", "for_the_problem"],
@@ -332,49 +318,40 @@ def banditq_intro_adversarial_essential(runs):
         yield mean(phrase, lack, at_most=0.1, most=1)
 
 
-paper.untested(
+paper.literature(
     "banditq-intro-lfg-linear-regret",
-    "literature",
     "section 1.1 (on Li et al., 2019, Theorem 2)",
     "The bound of Li et al. on the regret of LFG, the earlier fair policy, is linear in $T$.",
     untestable=r"""The statement is about another paper's bound, which is linear in $T$ while LFG's
     $\eta$ is fixed. Whether LFG's own regret grows linearly is another question.""",
 )
-
-paper.untested(
+paper.opinion(
     "banditq-intro-freq-vs-reward",
-    "opinion",
     "section 1, sentences 5 to 9",
     "Guaranteed rewards suit applications better than guaranteed frequencies of pulls.",
     untestable="This is an argument about what to model, which no run can decide.",
 )
-
-paper.untested(
+paper.literature(
     "banditq-intro-novelty",
-    "literature",
     "section 1.2, sentence 1",
     "The problem of guaranteed reward rates and the policy BanditQ are new.",
     untestable="This is a statement about other work.",
 )
-
-paper.untested(
+paper.literature(
     "banditq-intro-cai-not-applicable",
-    "literature",
     "section 1.1, on Cai et al. (2018)",
     "The method of Cai et al. does not cover the setting of BanditQ.",
     untestable="This is a statement about another paper's assumptions.",
 )
-
-paper.untested(
+paper.opinion(
     "banditq-contrib-sims",
-    "opinion",
     "section 1.2, contribution 3",
     "The paper's simulations support its theory.",
     untestable="The paper summarises itself. Its figures are judged one by one.",
 )
 
 
-@paper.claim("invariant", "Eq. 2")
+@paper.invariant("Eq. 2")
 def banditq_eq2_feasibility(runs):
     """The targets can be met if and only if the arms' ratios of target to mean sum to at most 1."""
     phrase = "whether the sum of the ratios and a linear programme disagree on feasibility"
@@ -383,7 +360,7 @@ def banditq_eq2_feasibility(runs):
     yield enumerated(phrase, feasibility.feasibility_disagreements, drawn, seed=seed)
 
 
-@paper.claim("number", "after Eq. 2")
+@paper.number("after Eq. 2")
 def banditq_sec2_diameter(runs):
     r"""The set of distributions that meet all targets has diameter $\sqrt{2}$.
 
@@ -393,8 +370,7 @@ def banditq_sec2_diameter(runs):
     yield printed("diameter of the set of distributions that meet the targets", size, "1.414")
 
 
-@paper.claim(
-    "rate",
+@paper.rate(
     "Eq. 4 and the first sentence after it; Propositions 2 and 6",
     primary=True,
     part="under bandit feedback for intervals that also outgrow the logarithms of Eq. 22",
@@ -420,10 +396,8 @@ def banditq_eq4_interval_guarantee(runs):
         early, late = banditq.shortest, banditq.longest
         for arm in arms(protected(early)):
             before = 0.001 + 0.5 * held_out(short(early, arm, 0.9))
-            phrase = (
-                "largest shortfall in a window of $T^{0.9}$ rounds, at the longest horizon, "
-                "minus half of that at the shortest and 0.001"
-            )
+            phrase = "largest shortfall in a window of $T^{0.9}$ rounds, at the longest horizon, "
+            phrase += "minus half of that at the shortest and 0.001"
             said = {"at_most": before, "paired": False, "unit": "reward per round", "beside": True}
             yield mean(phrase, short(late, arm, 0.9).max(axis=1), **said)
             peaks = banditq.over("T", lambda run, arm=arm: held_out(short(run, arm, 0.75)))
@@ -431,8 +405,7 @@ def banditq_eq4_interval_guarantee(runs):
             yield falls(phrase, *peaks, beside=True)
 
 
-@paper.claim(
-    "comparison",
+@paper.comparison(
     "after Eq. 4, sentence 2",
     part="that the longest wait is an ever smaller share of the rounds",
     rests_on=["banditq-eq4-interval-guarantee"],
@@ -451,61 +424,51 @@ def banditq_sec2_no_starvation(runs):
     yield mean(phrase, ours, at_least=theirs, unit="rounds", beside=True)
 
 
-def same_pulls(group, first, as_with, **said):
-    """Expected pulls are those of another run, in every round."""
-    apart = [np.abs(run["expected_plays"] - first["expected_plays"]) for run in group]
-    phrase = f"distance of an arm's expected pulls from those with {as_with}"
-    scale = [run.rounds[:, None] for run in group]
-    return rounded(phrase, *apart, scale=scale, unit="pulls", **said)
-
-
-@paper.claim("invariant", "section 2, last sentence but one")
+@paper.invariant("section 2, last sentence but one")
 def banditq_sec2_reduces_to_mab(runs):
     """Without targets the problem is the classic bandit problem."""
     for banditq in runs("scale_full", instance="no_targets").each("feedback"):
         queues = [run["queue"] for run in banditq]
         means = [run.config.means for run in banditq]
-        apart = [static_benchmark(one, np.zeros(one.size)).reward - one.max() for one in means]
+        apart = [static_benchmark(mu, np.zeros(mu.size)).reward - mu.max() for mu in means]
         phrase = "queue, or distance of the best reward per round from the largest mean"
         yield rounded(phrase, *queues, np.abs(apart))
         # under bandit feedback the learner's rate starts from 1
-        others = [run for run in banditq if run.V != 1]
-        yield same_pulls(others, banditq(V=1), "$V = 1$", beside=True)
+        others, pulls = [run for run in banditq if run.V != 1], banditq(V=1)["expected_plays"]
+        apart = [np.abs(run["expected_plays"] - pulls) for run in others]
+        phrase = "distance of an arm's expected pulls from those with $V = 1$"
+        said = {"scale": [run.rounds[:, None] for run in others], "unit": "pulls"}
+        yield rounded(phrase, *apart, **said, beside=True)
 
 
-paper.untested(
+paper.definition(
     "banditq-sec2-convex",
-    "definition",
     "after Eq. 2",
     "The set of distributions that meet the targets is closed and convex.",
     untestable="A set that linear inequalities define is closed and convex.",
 )
-
-paper.untested(
+paper.rate(
     "banditq-sec2-goal",
-    "rate",
     "section 2, after Eq. 4",
     "BanditQ's regret and violation grow more slowly than $T$; targets hold on long intervals.",
     note="The three are judged in the same runs as far as banditq-abs-jointly does.",
     judged_by=["banditq-abs-jointly", "banditq-eq4-interval-guarantee"],
 )
-
-paper.untested(
+paper.definition(
     "banditq-footnote1",
-    "definition",
     "footnote 1",
     "A policy may be deterministic: its distribution $x(t)$ is then on one arm only.",
     untestable="This is a definition.",
 )
 
 
-@paper.claim("invariant", "section 3, after Eq. 6")
+@paper.invariant("section 3, after Eq. 6")
 def banditq_eq6_queue_implies_rate(runs):
     """At every round $t$ an arm's missing reward is at most its queue."""
     yield proof(failed_steps, "queues")
 
 
-@paper.claim("invariant", "Eq. 8")
+@paper.invariant("Eq. 8")
 def banditq_eq8_drift(runs):
     """In each round the sum of squared queues rises by at most 2 plus twice the sum, over the arms,
     of the queue before the round times the reward missing in it.
@@ -513,16 +476,14 @@ def banditq_eq8_drift(runs):
     yield proof(failed_steps, "drift")
 
 
-@paper.claim("shape", "section 3")
+@paper.shape("section 3")
 def banditq_eq9_surrogate_noniid(runs):
     """BanditQ's surrogate rewards are not bounded beforehand, and depend on one another."""
     run = runs("surrogate_paths")
     lags = ("correlation_10", "correlation_100", "correlation_1000")
     dependence = np.stack([run.end(name)[:, 1] for name in lags], axis=1)
-    phrase = (
-        "autocorrelation of arm 2's surrogate rewards, averaged over lags 1 to 10, 11 to 100 "
-        "or 101 to 1000"
-    )
+    phrase = "autocorrelation of arm 2's surrogate rewards, averaged over lags 1 to 10, 11 to 100 "
+    phrase += "or 101 to 1000"
     yield mean(phrase, dependence, at_least=0)
     # what surrogate rewards can reach with empty queues
     bound = run["V"] * np.sqrt(((2 * run.config.means) ** 2).sum())
@@ -548,7 +509,7 @@ def every_path(equation, group):
         yield rounded(phrase, *excess, unit="squared reward")
 
 
-@paper.claim("invariant", "Theorem 1, Eq. 11")
+@paper.invariant("Theorem 1, Eq. 11")
 def banditq_thm1_oga(runs):
     r"""On the surrogate rewards, gradient ascent with step $D / \sqrt{2 S}$ has regret at most $D
     \sqrt{2 S}$ at every round.
@@ -558,9 +519,8 @@ def banditq_thm1_oga(runs):
     yield from every_path(11, runs("pathwise_full", step_c=1))
 
 
-paper.untested(
+paper.invariant(
     "banditq-thm1-scalefree",
-    "invariant",
     "after Theorem 1",
     "The step of gradient ascent needs no bound on the gradients known beforehand.",
     rests_on=["banditq-thm1-oga"],
@@ -569,11 +529,8 @@ paper.untested(
 )
 
 
-@paper.claim(
-    "invariant",
-    "Eq. 12",
-    rests_on=["banditq-thm1-oga"],
-    readings=["pre", "step_printed", "step_theorem"],
+@paper.invariant(
+    "Eq. 12", rests_on=["banditq-thm1-oga"], readings=["pre", "step_printed", "step_theorem"]
 )
 def banditq_eq12(runs):
     r"""With full information the surrogate regret is at most $2 \sqrt{2 S_Q} + 2 V \sqrt{2 N t}$,
@@ -584,7 +541,7 @@ def banditq_eq12(runs):
         yield from every_path(12, runs("pathwise_full", policy=policy))
 
 
-@paper.claim("invariant", "Eq. 13", rests_on=["banditq-eq8-drift"], readings=["pre", "post"])
+@paper.invariant("Eq. 13", rests_on=["banditq-eq8-drift"], readings=["pre", "post"])
 def banditq_eq13(runs):
     """Drift plus penalty: the sum of squared queues plus $2 V$ times the realised regret is at most
     $2 t$ plus twice the surrogate regret plus a third term. This term is twice the sum, over arms
@@ -597,7 +554,7 @@ def banditq_eq13(runs):
         yield from every_path(13, runs("pathwise_full", policy=policy))
 
 
-@paper.claim("bound", "Eq. 14", primary=True, rests_on=["banditq-eq12", "banditq-eq13"])
+@paper.bound("Eq. 14", primary=True, rests_on=["banditq-eq12", "banditq-eq13"])
 def banditq_eq14(runs):
     r"""With full information, the expected sum of squared queues plus $2 V$ times the expected
     regret is at most $2 t + 4 \sqrt{2 E} + 4 V \sqrt{2 N t}$. Here $E$ is the sum of the expected
@@ -621,8 +578,7 @@ def banditq_eq14(runs):
         yield test(banditq).control(test(reverse))
 
 
-@paper.claim(
-    "bound",
+@paper.bound(
     "Eq. 14, steps (a) to (d); Eq. 15",
     part="with the step of Theorem 1, not that of Algorithm 1",
     rests_on=["banditq-eq12", "banditq-eq13", "banditq-regret-geq-minus-t"],
@@ -644,10 +600,8 @@ def squared_queues_grow(grid, **said):
         yield slope(phrase, *squares, at_most=1.5, **said)
 
 
-@paper.claim(
-    "bound",
-    "Proposition 1",
-    rests_on=["banditq-eq14", "banditq-trivial-q", "banditq-regret-geq-minus-t"],
+@paper.bound(
+    "Proposition 1", rests_on=["banditq-eq14", "banditq-trivial-q", "banditq-regret-geq-minus-t"]
 )
 def banditq_prop1_moment(runs):
     r"""With full information and $V = \sqrt{T}$ a queue's mean square is $O(\sqrt{N} T^{3/2})$.
@@ -658,7 +612,7 @@ def banditq_prop1_moment(runs):
     yield proof(failed_steps, "proposition_1")
     for run, reverse in pairs(runs("suite_full_bounds"), "banditq", "reversed"):
         for arm in arms(np.flatnonzero(run["target"] >= 0.1)):
-            squares, control = (one["queue"][:, :, arm] ** 2 for one in (run, reverse))
+            squares, control = (played["queue"][:, :, arm] ** 2 for played in (run, reverse))
             most = (1 + 1e-9) * (run["target"][arm] * run.rounds) ** 2
             said = {"at_most": run["squared_queue_bound"], "most": most, "unit": "squared reward"}
             yield mean("squared queue of an arm", squares, **said).control(control)
@@ -666,20 +620,19 @@ def banditq_prop1_moment(runs):
     yield from squared_queues_grow(banditq, beside=True)
 
 
-@paper.claim("invariant", "proof of Proposition 1")
+@paper.invariant("proof of Proposition 1")
 def banditq_trivial_q(runs):
     r"""The queue of arm $i$ is never above $\lambda_i t$."""
     yield proof(failed_steps, "queues")
 
 
-@paper.claim("invariant", "proof of Proposition 1")
+@paper.invariant("proof of Proposition 1")
 def banditq_regret_geq_minus_t(runs):
     """The regret after $t$ rounds is never below $-t$."""
     yield proof(failed_steps, "lowest_regret")
 
 
-@paper.claim(
-    "rate",
+@paper.rate(
     "Proposition 2",
     primary=True,
     rests_on=["banditq-prop1-moment", "banditq-eq6-queue-implies-rate"],
@@ -694,7 +647,7 @@ def banditq_prop2_violation(runs):
     yield proof(failed_steps, "proposition_2")
     growth = "growth exponent of the largest missing reward of a protected arm"
     for both in pairs(runs("suite_full", instance=FIXED), "banditq", "uniform"):
-        banditq, uniform = (one.over("T", most_missed) for one in both)
+        banditq, uniform = (selected.over("T", most_missed) for selected in both)
         # numbers.yaml refers to it
         yield slope(growth, *banditq, at_most=0.75, name="in_rounds").control(uniform)
     hard = runs("suite_full", policy="banditq", instance="hard").over("T", most_missed)
@@ -709,7 +662,7 @@ def banditq_prop2_violation(runs):
             yield missing_within(run, uniform, arm, np.sqrt(run["squared_queue_bound"]))
 
 
-@paper.claim("rate", "Proposition 2", about="project")
+@paper.rate("Proposition 2", about="project")
 def banditq_prop2_attained(runs):
     """Ours: with full information BanditQ's violation attains the exponent 3/4 of $T$ on two arms
     with means $2 T^{-1/4}$ and 1, where the target of the first arm is half its mean.
@@ -731,9 +684,8 @@ def banditq_prop2_attained(runs):
         yield test.control(fixed.over("T", worst_missed))
 
 
-paper.untested(
+paper.rate(
     "banditq-beats-cai",
-    "rate",
     "section 3.1, last sentence before Proposition 2",
     "The exponent 3/4 of $T$ in BanditQ's violation improves on the 5/6 of earlier work.",
     judged_by=["banditq-prop2-violation"],
@@ -743,20 +695,18 @@ paper.untested(
 def regret_grows(runs, policy):
     """At most as T^(3/4), without targets, and with protected arms near the best."""
     for both in pairs(runs("at_risk"), policy, "uniform", by=["instance"]):
-        group, uniform = (one.over("T", "pseudo_regret") for one in both)
+        group, uniform = (selected.over("T", "pseudo_regret") for selected in both)
         phrase = f"growth exponent of the pseudo-regret, up to {max(group.x):,} rounds"
         yield slope(phrase, *group, at_most=0.75).control(uniform)
 
 
-@paper.claim(
-    "rate", "Proposition 3", primary=True, rests_on=["banditq-prop1-moment"], figure="fig3"
-)
+@paper.rate("Proposition 3", primary=True, rests_on=["banditq-prop1-moment"], figure="fig3")
 def banditq_prop3_regret(runs):
     """With full information BanditQ's worst-case regret is at most of order $(N T)^{3/4}$."""
     yield proof(failed_steps, "proposition_3")
     yield from regret_grows(runs, "full")
     for banditq, uniform in pairs(runs("at_risk").longest, "full", "uniform", by=["instance"]):
-        regret, control = (one.end("pseudo_regret") for one in (banditq, uniform))
+        regret, control = (played.end("pseudo_regret") for played in (banditq, uniform))
         limits = {"at_most": banditq.end("regret_bound"), "most": banditq.end("most_regret")}
         phrase = f"pseudo-regret after {banditq.T:,} rounds"
         yield mean(phrase, regret, **limits, unit="reward").control(control)
@@ -765,26 +715,23 @@ def banditq_prop3_regret(runs):
     yield slope(phrase, *points, at_most=0.75, beside=True)
 
 
-paper.untested(
+paper.qualitative(
     "banditq-negative-regret-possible",
-    "qualitative",
     "sentences 2 and 3 after Proposition 3",
     "BanditQ's regret can be negative: a round's distribution need not meet the targets.",
     judged_by=["banditq-fig3-negative"],
 )
 
 
-@paper.claim("bound", "Proposition 4", primary=True, rests_on=["banditq-eq14"])
+@paper.bound("Proposition 4", primary=True, rests_on=["banditq-eq14"])
 def banditq_prop4_average(runs):
     r"""With full information the average regret up to $T$ is $O(\sqrt{N T})$ for any $x^*$."""
     yield proof(failed_steps, "proposition_4")
     average = f"pseudo-regret averaged over {runs('at_risk').longest.T:,} rounds"
     for banditq, uniform in pairs(runs("at_risk"), "full", "uniform", by=["instance"]):
-        points = banditq.over("T", "average_regret")
-        yield slope(
-            "growth exponent of the average pseudo-regret", *points, at_most=0.5, beside=True
-        )
-        regret, control = (one.longest.end("average_regret") for one in (banditq, uniform))
+        phrase = "growth exponent of the average pseudo-regret"
+        yield slope(phrase, *banditq.over("T", "average_regret"), at_most=0.5, beside=True)
+        regret, control = (each.longest.end("average_regret") for each in (banditq, uniform))
         run = banditq.longest
         rest = 2 * np.sqrt(2 * run.N * run.T)
         said = {"most": run.end("most_average_regret"), "unit": "reward"}
@@ -794,16 +741,15 @@ def banditq_prop4_average(runs):
         yield mean(phrase, regret, at_most=3 * run.T / run["V"] + rest, **said, beside=True)
 
 
-paper.untested(
+paper.literature(
     "banditq-lowerbound-remark",
-    "literature",
     "after Proposition 4",
     r"Without targets every policy's worst-case regret is at least of order $\sqrt{T \log N}$.",
     untestable="This known lower bound is over all policies, and runs of some cannot show it.",
 )
 
 
-@paper.claim("bound", "Proposition 5", primary=True, rests_on=["banditq-eq14"])
+@paper.bound("Proposition 5", primary=True, rests_on=["banditq-eq14"])
 def banditq_prop5_v0(runs):
     r"""With $V = 0$ and full information, an arm's expected squared queue is at most $64 N t$, and
     its expected queue at most $8 \sqrt{N t}$, at every $t$.
@@ -818,7 +764,7 @@ def banditq_prop5_v0(runs):
         # of the others no queue could break the bound
         for arm in arms(np.flatnonzero(run["target"] ** 2 > 96 * N / 2_000_000)):
             most = (1 + 1e-9) * run["target"][arm] * t
-            squares, control = (one["squares"][:, :, arm] / t for one in (run, reverse))
+            squares, control = (played["squares"][:, :, arm] / t for played in (run, reverse))
             phrase = "mean squared queue over the rounds up to $t$"
             most_squared = (1 + 1e-9) * run["target"][arm] ** 2 * (t + 1) * (2 * t + 1) / 6
             yield mean(phrase, squares, at_most=32 * N * (t + 1), most=most_squared).control(
@@ -828,8 +774,7 @@ def banditq_prop5_v0(runs):
             yield mean("queue", run["queue"][:, :, arm], **said)
 
 
-@paper.claim(
-    "bound",
+@paper.bound(
     "after Proposition 5, sentence 2",
     rests_on=["banditq-prop5-v0", "banditq-eq6-queue-implies-rate"],
 )
@@ -849,7 +794,7 @@ def banditq_prop5_implication(runs):
             yield missing_within(run, reverse, arm, bound)
 
 
-@paper.claim("qualitative", "section 3.1, last sentence before Proposition 5")
+@paper.qualitative("section 3.1, last sentence before Proposition 5")
 def banditq_prop5_disregards_reward(runs):
     """With $V = 0$ BanditQ ignores the total reward.
 
@@ -861,7 +806,7 @@ def banditq_prop5_disregards_reward(runs):
     yield mean("pseudo-regret per round", lost, at_least=0.01, unit="reward per round")
 
 
-@paper.claim("qualitative", "section 4")
+@paper.qualitative("section 4")
 def banditq_pa_any_real_loss(runs):
     """BanditQ's learner under bandit feedback works with losses of any size and sign.
 
@@ -875,7 +820,7 @@ def banditq_pa_any_real_loss(runs):
         yield mean("regret, in rewards before scaling", regret, at_most=bound, unit="reward")
 
 
-@paper.claim("bound", "Theorem 2, Eq. 16", **THEIR_CONSTANTS, readings=["post", "pre"])
+@paper.bound("Theorem 2, Eq. 16", **THEIR_CONSTANTS, readings=["post", "pre"])
 def banditq_thm2_scalefree(runs):
     """Under bandit feedback the learner's expected regret on the surrogate rewards is bounded in
     terms of their norms, which are unknown beforehand.
@@ -892,7 +837,7 @@ def banditq_thm2_scalefree(runs):
             "T", lambda run: run.end("gain_sum").max(axis=1) / run.end("learner_bound")
         )
         phrase = "learner's regret on the surrogate rewards, divided by the bound of Theorem 2"
-        most = [one.max() for one in gains.values]
+        most = [gain.max() for gain in gains.values]
         return mean(phrase, np.stack(bounded.values, axis=1), at_most=1, most=most)
 
     for policy in readings("post", "pre"):
@@ -901,25 +846,21 @@ def banditq_thm2_scalefree(runs):
             yield regrets(group).control(regrets(losses))
 
 
-paper.untested(
+paper.definition(
     "banditq-eq17-welldefined",
-    "definition",
     "Eq. 17",
     "The update of the queues under bandit feedback is well defined.",
     untestable="This is a definition.",
 )
-
-paper.untested(
+paper.definition(
     "banditq-eq18",
-    "definition",
     "Eq. 18",
     "Eq. 18 defines the surrogate rewards under bandit feedback.",
     untestable="This is a definition.",
 )
 
 
-@paper.claim(
-    "bound",
+@paper.bound(
     "Eqs 19 and 20",
     part="the longest horizon, on one instance",
     rests_on=["banditq-eq13", "banditq-thm2-scalefree", "banditq-trivial-q"],
@@ -947,8 +888,7 @@ def banditq_eq19(runs):
             yield test(run).control(test(longest(policy="reversed")))
 
 
-@paper.claim(
-    "rate",
+@paper.rate(
     "Eqs 21 and 22",
     rests_on=["banditq-eq19", "banditq-trivial-q", "banditq-regret-geq-minus-t"],
     **THEIR_CONSTANTS,
@@ -965,7 +905,7 @@ def banditq_eq21_22_moment(runs):
     yield from squared_queues_grow(runs("suite_bandit", policy="banditq", instance=FIXED))
 
 
-@paper.claim("bound", "between Eqs 21 and 22", readings=["arms_fixed", "arms_any"])
+@paper.bound("between Eqs 21 and 22", readings=["arms_fixed", "arms_any"])
 def banditq_eq22_follows(runs):
     """Eq. 22 follows if the bound of Eq. 21 is substituted once into the right side of Eq. 21.
 
@@ -981,8 +921,7 @@ def banditq_eq22_follows(runs):
         yield proof(failed_steps, "equation_21_many_arms", phrase=phrase)
 
 
-@paper.claim(
-    "rate",
+@paper.rate(
     "Proposition 6",
     primary=True,
     part="the order up to logarithms",
@@ -1003,7 +942,7 @@ def banditq_prop6(runs):
 
     def violation_grows(suite):
         for both in pairs(suite, "banditq", "uniform", by=["instance"]):
-            banditq, uniform = (one.over("T", most_missed) for one in both)
+            banditq, uniform = (selected.over("T", most_missed) for selected in both)
             yield slope(growth, *banditq, at_most=0.75).control(uniform)
 
     for law in readings(*LAWS):
@@ -1013,8 +952,7 @@ def banditq_prop6(runs):
     yield slope(f"{growth}, in the number of arms", *more_arms, at_most=0.25, beside=True)
 
 
-@paper.claim(
-    "rate",
+@paper.rate(
     "section 4.1, second paragraph after Proposition 6; Proposition 7 in the appendix",
     part="instances that do not change with $T$",
     rests_on=["banditq-eq21-22-moment"],
@@ -1037,8 +975,7 @@ def banditq_prop7_diameter(runs):
         yield slope(phrase, *points, at_most=0.75).control(uniform.over("T", most_missed))
 
 
-@paper.claim(
-    "rate",
+@paper.rate(
     "Theorem 3",
     primary=True,
     part="the power of $T$",
@@ -1059,25 +996,22 @@ def banditq_thm3_regret(runs):
     yield slope(phrase, *points, at_most=0.75, beside=True)
 
 
-paper.untested(
+paper.qualitative(
     "banditq-remark-improvable",
-    "qualitative",
     "section 4.1, remarks after Theorem 3 (sentence 2)",
     r"Without targets BanditQ's bound exceeds the known rate $\sqrt{N T}$, and may be improvable.",
     judged_by=["banditq-u-prop8"],
 )
 
 
-@paper.claim(
-    "comparison", "section 5, last sentence but two", primary=True, readings=LAWS, figure="fig4"
-)
+@paper.comparison("section 5, last sentence but two", primary=True, readings=LAWS, figure="fig4")
 def banditq_greater_variance(runs):
     """BanditQ's curves fluctuate more under bandit feedback than with full information."""
 
-    def spreads(name, unit, bandit, full, again, place=...):
+    def spreads(name, unit, bandit, full, again, arm=...):
         """Yield the tests of a curve; other runs with full information should not vary more."""
-        ends = [deviations(run.end(name)[:, place]) for run in (bandit, full, again)]
-        inside = [np.log(run.late_spread(run[name][:, :, place])) for run in (bandit, full, again)]
+        ends = [deviations(run.end(name)[:, arm]) for run in (bandit, full, again)]
+        inside = [np.log(run.late_spread(run[name][:, :, arm])) for run in (bandit, full, again)]
         more = "with bandit feedback minus with full information"
         phrase = f"spread of the {name} over the runs, {more}"
         test = mean(phrase, ends[0], at_least=ends[1], paired=False, unit=unit)
@@ -1086,7 +1020,7 @@ def banditq_greater_variance(runs):
         yield mean(phrase, inside[0], at_least=inside[1]).control(inside[2])
 
     for law in readings(*LAWS):
-        bandit, full = (runs(one, law=law) for one in ("bandit_feedback", "full_information"))
+        bandit, full = (runs(name, law=law) for name in ("bandit_feedback", "full_information"))
         again = runs("suite_full", **FIVE, law=law).longest
         for arm in arms(protected(bandit)):
             yield from spreads("queue", "reward", bandit, full, again, arm)
@@ -1094,24 +1028,21 @@ def banditq_greater_variance(runs):
         yield from spreads("realised_regret", "reward", bandit, full, again)
 
 
-paper.untested(
+paper.number(
     "banditq-setup-v1414",
-    "number",
     "section 5, simulation setup",
     r"The weight $V = \sqrt{T}$ is 1414 at two million rounds.",
     untestable="This is arithmetic on what is configured.",
 )
-
-paper.untested(
+paper.explanation(
     "banditq-variance-cause",
-    "explanation",
     "section 5, last sentence but two",
     "BanditQ's curves fluctuate more under bandit feedback because less is known.",
     untestable="No pair of runs differs in what is known alone: the learners differ too.",
 )
 
 
-@paper.claim("number", "section 5, simulation setup", readings=["code4", "paper3"])
+@paper.number("section 5, simulation setup", readings=["code4", "paper3"])
 def banditq_setup_feasible(runs):
     """The targets of the simulation are feasible."""
     for experiment in readings(code4="full_information", paper3="sensitivity_paper3"):
@@ -1120,16 +1051,15 @@ def banditq_setup_feasible(runs):
         yield rounded(phrase, (targets / means).sum() - 1)
 
 
-paper.untested(
+paper.number(
     "banditq-setup-best-arm4",
-    "number",
     "section 5, simulation setup",
     "Arm 4 has the largest mean reward.",
     untestable="This is arithmetic on what is configured.",
 )
 
 
-@paper.claim("number", "UAI App. I.1", about="later version")
+@paper.number("UAI App. I.1", about="later version")
 def banditq_setup_fractions(runs):
     """The quotas of LFG that knows the means are $(1/2, 1/3, 0, 1/6, 0)$."""
     means, targets = instance(runs, "full_information")
@@ -1157,15 +1087,13 @@ def short_of_target(run, arm, rounds):
 
 def near_target(run, uniform, arm):
     """At the horizon the reward rate is below the target by at most a part of it."""
-    short, control = (short_of_target(one, arm, one.T) for one in (run, uniform))
+    short, control = (short_of_target(played, arm, played.T) for played in (run, uniform))
     bound = NEAR * run["target"][arm]
     test = mean("target minus reward rate", short, at_most=bound, unit="reward per round")
     return test.control(control)
 
 
-@paper.claim(
-    "rate", "Fig. 1; section 5, discussion, sentence 2", primary=True, readings=LAWS, figure="fig1"
-)
+@paper.rate("Fig. 1; section 5, discussion, sentence 2", primary=True, readings=LAWS)
 def banditq_fig1_targets_met(runs):
     """With full information both protected arms approach their targets.
 
@@ -1200,31 +1128,28 @@ def ends_of_regret(run):
     regret = run["realised_regret"]
     late = regret[:, run.rounds >= run.T / 2]
     lowest, highest = late.min(axis=1), late.max(axis=1)
-    found = {"value": regret[:, -1], "minimum": regret.min(axis=1)}
-    return found | {"late minimum": lowest, "late maximum": highest}
+    whole = {"value": regret[:, -1], "minimum": regret.min(axis=1)}
+    return whole | {"late minimum": lowest, "late maximum": highest}
 
 
-@paper.claim("number", "Fig. 1, drawn in the UAI version", **DRAWN_LATER, figure="fig1")
+@paper.number("Fig. 1, drawn in the UAI version", **DRAWN_LATER)
 def banditq_fig1_published(runs):
     """In Fig. 1 (full information) the reward rates of arms 1 and 2 end at 0.16651 and 0.06576."""
     yield from as_published(runs, "fig1", "full_information", last_rates)
 
 
-paper.untested(
+paper.comparison(
     "banditq-fig1-unfair-zero",
-    "comparison",
     "section 5, discussion, sentence 3",
     "Policies without targets would leave the two protected arms with reward rate 0.",
     alias_of="banditq-abs-classic-unfair",
 )
 
 
-@paper.claim(
-    "shape",
+@paper.shape(
     "Fig. 2; section 5, discussion, sentence 4 (the shape is our reading of the figure)",
     part="the level, over the second half of the rounds",
     readings=LAWS,
-    figure="fig2",
 )
 def banditq_fig2_queues(runs):
     """With full information the protected arms' queues rise, then oscillate around a level."""
@@ -1233,7 +1158,7 @@ def banditq_fig2_queues(runs):
             yield settled_queue(run, arm)
 
 
-@paper.claim("number", "Fig. 2, drawn in the UAI version", **DRAWN_LATER, figure="fig2")
+@paper.number("Fig. 2, drawn in the UAI version", **DRAWN_LATER)
 def banditq_fig2_published(runs):
     """In Fig. 2 (full information) the queues of arms 1 and 2 end at 2174 and 3873. Their largest
     values are 2970 and 4607, and their means over the second half 1880 and 4038.
@@ -1246,13 +1171,11 @@ def banditq_fig2_published(runs):
     yield from as_published(runs, "fig2", "full_information", queues)
 
 
-@paper.claim(
-    "comparison",
+@paper.comparison(
     "Fig. 3; section 5, discussion, sentence 5",
     primary=True,
     rests_on=["banditq-fig3-mechanism"],
     readings=LAWS,
-    figure="fig3",
 )
 def banditq_fig3_negative(runs):
     """With full information the regret is negative: BanditQ earns more than the best fixed
@@ -1262,18 +1185,16 @@ def banditq_fig3_negative(runs):
     """
     for run in runs("full_information").each(reading="law"):
         benchmark = runs("controls", policy="benchmark", law=run.law)
-        earned, control = (
-            mean(GAIN, 0, at_least=one.end("realised_regret"), unit="reward")
-            for one in (run, benchmark)
-        )
-        yield earned.control(control)
+        regret, control = (played.end("realised_regret") for played in (run, benchmark))
+        earned = mean(GAIN, 0, at_least=regret, unit="reward")
+        yield earned.control(mean(GAIN, 0, at_least=control, unit="reward"))
         # where the queues are settled, -V times the sum of (mu* / mu_i - 1)^2
         phrase = "regret over the second half of the rounds, divided by the equilibrium regret"
         level = {"equal_to": run["equilibrium_regret"], "ratio": SAME}
         yield mean(phrase, run.late(run["realised_regret"]), **level, beside=True)
 
 
-@paper.claim("number", "Fig. 3, drawn in the UAI version", **DRAWN_LATER, figure="fig3")
+@paper.number("Fig. 3, drawn in the UAI version", **DRAWN_LATER)
 def banditq_fig3_published(runs):
     r"""In Fig. 3 (full information) the regret ends at $-14\,117$ and is never below $-15\,311$.
     Over the second half it stays between $-14\,917$ and $-13\,426$.
@@ -1281,8 +1202,7 @@ def banditq_fig3_published(runs):
     yield from as_published(runs, "fig3", "full_information", ends_of_regret)
 
 
-@paper.claim(
-    "explanation",
+@paper.explanation(
     "after Proposition 3 (sentence 3); section 5, discussion, sentence 5",
     readings=["not_required", "in_single_rounds"],
     figure="fig3",
@@ -1313,9 +1233,7 @@ def banditq_fig3_mechanism(runs):
                 yield mean(phrase, owed, at_least=paid, unit="reward")
 
 
-@paper.claim(
-    "rate", "Fig. 4; section 5, last sentence but one", primary=True, readings=LAWS, figure="fig4"
-)
+@paper.rate("Fig. 4; section 5, last sentence but one", primary=True, readings=LAWS)
 def banditq_fig4_targets_met_bandit(runs):
     """Under bandit feedback both protected arms approach their targets.
 
@@ -1332,18 +1250,16 @@ def banditq_fig4_targets_met_bandit(runs):
             yield near_target(run, uniform, arm)
 
 
-@paper.claim("number", "Fig. 4, drawn in the UAI version", **DRAWN_LATER, figure="fig4")
+@paper.number("Fig. 4, drawn in the UAI version", **DRAWN_LATER)
 def banditq_fig4_published(runs):
     """In Fig. 4 (bandit feedback) the reward rates of arms 1 and 2 end at 0.16904 and 0.06592."""
     yield from as_published(runs, "fig4", "bandit_feedback", last_rates)
 
 
-@paper.claim(
-    "shape",
+@paper.shape(
     "Fig. 5",
     part="the level over the second half of the rounds, and the overshoot of arm 2",
     readings=["uniform02", "bernoulli", "gamma_adaptive"],
-    figure="fig5",
 )
 def banditq_fig5_queues_bandit(runs):
     """Under bandit feedback protected arms' queues overshoot a level, then fluctuate around it."""
@@ -1356,7 +1272,7 @@ def banditq_fig5_queues_bandit(runs):
         yield mean("largest queue of arm 2", peak, at_least=1.5 * level, unit="reward")
 
 
-@paper.claim("number", "Fig. 5, drawn in the UAI version", **DRAWN_LATER, figure="fig5")
+@paper.number("Fig. 5, drawn in the UAI version", **DRAWN_LATER)
 def banditq_fig5_published(runs):
     """In Fig. 5 (bandit feedback) the queues of arms 1 and 2 end at 1637 and 3510. Their largest
     values are 4488 and 7634.
@@ -1369,12 +1285,10 @@ def banditq_fig5_published(runs):
     yield from as_published(runs, "fig5", "bandit_feedback", queues)
 
 
-@paper.claim(
-    "comparison",
+@paper.comparison(
     "Fig. 6; section 5, discussion, sentence 6 (the sign is our reading of the figure)",
     about="later version",
     readings=LAWS,
-    figure="fig6",
 )
 def banditq_fig6_regret_bandit(runs):
     """Under bandit feedback, too, the regret is negative at the published horizon."""
@@ -1390,7 +1304,7 @@ def banditq_fig6_regret_bandit(runs):
         yield mean(other, 0, at_least=run.end("pseudo_regret"), unit="reward", beside=True)
 
 
-@paper.claim("number", "Fig. 6, drawn in the UAI version", **DRAWN_LATER, figure="fig6")
+@paper.number("Fig. 6, drawn in the UAI version", **DRAWN_LATER)
 def banditq_fig6_published(runs):
     r"""In Fig. 6 (bandit feedback) the regret falls to $-24\,208$ and ends at $-4861$. Over the
     second half it stays between $-13\,317$ and $-1904$.
@@ -1398,14 +1312,12 @@ def banditq_fig6_published(runs):
     yield from as_published(runs, "fig6", "bandit_feedback", ends_of_regret)
 
 
-@paper.claim(
-    "comparison",
+@paper.comparison(
     "section 5, discussion, last sentence (on appendix 7.10); UAI Fig. 7",
     about="later version",
     rests_on=["banditq-fig7-explanation"],
     **APPENDIX_LOST,
     readings=["uniform02", "bernoulli", "lfg_constant_high", "lfg_uncapped"],
-    figure="fig7",
 )
 def banditq_fig7_beats_lfg(runs):
     """BanditQ earns strictly more in total than LFG that knows the means.
@@ -1461,12 +1373,10 @@ def banditq_fig7_beats_lfg(runs):
         yield mean(phrase, earned(banditq), at_least=best, unit="reward", beside=True)
 
 
-@paper.claim(
-    "number",
+@paper.number(
     "section 5, discussion, last sentence (on appendix 7.10); UAI Fig. 7",
     about="later version",
     **APPENDIX_LOST,
-    figure="fig7",
 )
 def banditq_fig7_published(runs):
     r"""In Fig. 7 BanditQ has earned $46\,253$, $84\,802$ and $112\,914$ after $10^5$, $2\cdot 10^5$
@@ -1480,14 +1390,13 @@ def banditq_fig7_published(runs):
     rounds, of = (100_000, 200_000, 300_000), {"BanditQ": "banditq", "oracle LFG": "lfg"}
     paper = runs("oracle_lfg", law="uniform02")
     ours = [paper(policy=name).at("reward", rounds).sum(axis=2) for name in of.values()]
-    theirs = [published(runs, "fig7", one, at=t) for one in of for t in rounds]
+    theirs = [published(runs, "fig7", series, at=t) for series in of for t in rounds]
     phrase = "largest deviation of the published curves from our means, in standard deviations"
     yield curve(phrase, np.hstack(ours), theirs, reading_error(runs, "fig7"))
 
 
-paper.untested(
+paper.opinion(
     "banditq-fig7-explanation",
-    "opinion",
     "UAI App. I.1",
     "BanditQ earns more than LFG because it works with realised rewards rather than expectations.",
     about="later version",
@@ -1495,7 +1404,7 @@ paper.untested(
 )
 
 
-@paper.claim("qualitative", "UAI App. I.1", about="later version")
+@paper.qualitative("UAI App. I.1", about="later version")
 def banditq_oracle_needs_exact_mu(runs):
     """An oracle with slightly wrong means misses the targets or loses reward in every round.
 
@@ -1508,8 +1417,7 @@ def banditq_oracle_needs_exact_mu(runs):
         yield slope(phrase, run.rounds, worst, at_least=0.9, asymptotic=False)
 
 
-@paper.claim(
-    "number",
+@paper.number(
     "UAI App. I.1",
     rests_on=["banditq-setup-fractions", "fairucb-thm1-range"],
     combine="any",
@@ -1527,8 +1435,7 @@ def banditq_patil_not_applicable(runs):
         yield enumerated(phrase, fair_learn_counts.keeps_quotas, case)
 
 
-@paper.claim(
-    "qualitative",
+@paper.qualitative(
     "section 5, last sentence of the setup (on appendix 7.9); UAI App. H",
     about="later version",
     reported=True,
@@ -1549,7 +1456,7 @@ def banditq_optimizer_speedup(runs):
         yield later(partial(mean, phrase, at_least=10), simplex_work.solver_advantage, *drawn)
 
 
-@paper.claim("invariant", "UAI Algorithm 3", about="later version")
+@paper.invariant("UAI Algorithm 3", about="later version")
 def banditq_optimizer_correct(runs):
     """The special solver of the log-barrier step finds the maximiser on the simplex."""
     phrase = "residual of the solver on random inputs, or distance of its sum from 1"
@@ -1558,7 +1465,7 @@ def banditq_optimizer_correct(runs):
     yield enumerated(phrase, solver_errors, inputs, **said)
 
 
-@paper.claim("number", "UAI Fig. 5", about="project", figure="fig5")
+@paper.number("UAI Fig. 5", about="project")
 def banditq_replay_fig5(runs):
     """Ours: the released program, run again, ends and peaks where the published curves do."""
     _, _, queues = replayed(runs, "replay_5_bandit", "queue", "fig5")
@@ -1585,7 +1492,7 @@ def replay_agrees(runs, name, **figures):
     yield exact(f"{phrase}, as near as it was read off", *points, tolerance=1e-7, beside=True)
 
 
-@paper.claim("number", "UAI Figs 8 to 10", about="project", reported=True, figure="fig8")
+@paper.number("UAI Figs 8 to 10", about="project", reported=True)
 def banditq_replay_fig8_10(runs):
     """Ours: the released program with a thousand arms and full information, run again with its own
     random numbers, gives the published curves.
@@ -1598,7 +1505,7 @@ def banditq_replay_fig8_10(runs):
     yield from replay_agrees(runs, "replay_1000_full", rate="fig8", queue="fig9", regret="fig10")
 
 
-@paper.claim("number", "UAI Figs 11 to 13", about="project", reported=True, figure="fig11")
+@paper.number("UAI Figs 11 to 13", about="project", reported=True)
 def banditq_replay_fig11_13(runs):
     """Ours: the released program with a thousand arms and bandit feedback, run again with its own
     random numbers, gives the published curves.
@@ -1630,12 +1537,11 @@ def missed(horizon, target=1 / 8, early=1 / 2):
 
 def outgrown(first, doublings):
     """Whole rewards by which what is missed outgrows T^(3/4), each time that T doubles."""
-    found = [missed(first * 2**power) for power in range(doublings + 1)]
-    return [math.floor(now - 2**0.75 * half) for half, now in itertools.pairwise(found)]
+    lacks = [missed(first * 2**power) for power in range(doublings + 1)]
+    return [math.floor(now - 2**0.75 * half) for half, now in itertools.pairwise(lacks)]
 
 
-@paper.claim(
-    "bound",
+@paper.bound(
     "conclusion, sentence 1",
     part="the order of the violation, with full information",
     rests_on=["banditq-eq12", "banditq-eq13"],
@@ -1660,25 +1566,21 @@ def banditq_concl_adversarial(runs):
         yield enumerated(phrase, outgrown, (5000, 6), unit="reward")
 
 
-paper.untested(
+paper.opinion(
     "banditq-concl-anytime",
-    "opinion",
     "conclusion, last sentence",
     "Whether the horizon $T$ must be known is open.",
     untestable="This is an open problem.",
 )
-
-paper.untested(
+paper.opinion(
     "banditq-concl-improve",
-    "opinion",
     "conclusion, sentence 3; last remark after Theorem 3",
     "Whether the bounds on regret and queues can be improved is open.",
     untestable="This is an open problem.",
 )
 
 
-@paper.claim(
-    "rate",
+@paper.rate(
     "UAI Theorem 2",
     part=r"the violation for $V = T^{1/4}$ and $V = \sqrt{T}$, the regret for $V = \sqrt{T}$",
     about="later version",
@@ -1700,8 +1602,7 @@ def banditq_u_thm2(runs):
     yield from regret_grows(runs, "full")
 
 
-@paper.claim(
-    "invariant",
+@paper.invariant(
     "UAI Assumption 1",
     part="50 rounds, evenly over the horizon; a single fall between two of them refutes it",
     about="assumption",
@@ -1719,11 +1620,8 @@ def banditq_u_assumption1(runs):
         yield mean(phrase, -np.diff(squares), at_most=0, unit="squared reward")
 
 
-@paper.claim(
-    "bound",
-    "UAI Theorem 3",
-    rests_on=["banditq-eq14", "banditq-u-assumption1"],
-    about="later version",
+@paper.bound(
+    "UAI Theorem 3", rests_on=["banditq-eq14", "banditq-u-assumption1"], about="later version"
 )
 def banditq_u_thm3(runs):
     r"""With full information, under Assumption 1, the regret is at most $5 t / V + 2 \sqrt{2 N t}$.
@@ -1734,11 +1632,11 @@ def banditq_u_thm3(runs):
     for run, uniform in pairs(paths, "banditq", "uniform"):
         t, most = run.rounds, (1 + 1e-9) * run["most_regret"]
         limits = {"at_most": 5 * t / run["V"] + 2 * np.sqrt(2 * run.N * t), "most": most}
-        regret, control = (one["pseudo_regret"] for one in (run, uniform))
+        regret, control = (played["pseudo_regret"] for played in (run, uniform))
         yield mean("pseudo-regret", regret, **limits, unit="reward").control(control)
 
 
-@paper.claim("bound", "UAI Proposition 3", rests_on=["banditq-eq14"], about="later version")
+@paper.bound("UAI Proposition 3", rests_on=["banditq-eq14"], about="later version")
 def banditq_u_prop3(runs):
     r"""With $V = 0$ and full information the violation is at most $6 \sqrt{T}$."""
     yield proof(failed_steps, "proposition_5")
@@ -1747,7 +1645,7 @@ def banditq_u_prop3(runs):
             yield missing_within(run, reverse, arm, 6 * np.sqrt(run.rounds))
 
 
-@paper.claim("rate", "UAI Proposition 7", part="the power of $T$", about="later version")
+@paper.rate("UAI Proposition 7", part="the power of $T$", about="later version")
 def banditq_u_prop7(runs):
     """With $V = 0$ and bandit feedback the violation is $O(N^{3/8} T^{5/8})$, up to logarithms."""
     for run in runs("no_penalty_bandit").each("instance", "law"):
@@ -1758,8 +1656,7 @@ def banditq_u_prop7(runs):
         yield slope(phrase, rounds, violation, at_most=0.625)
 
 
-@paper.claim(
-    "rate",
+@paper.rate(
     "UAI Proposition 8",
     part="the power of $t$, and with full information a constant",
     about="later version",
@@ -1779,9 +1676,7 @@ def banditq_u_prop8(runs):
         yield slope(f"growth exponent of the pseudo-regret, with {feedback}", *regret, at_most=0.5)
 
 
-@paper.claim(
-    "rate", "UAI Theorem 5", part=r"the power of $T$ for $V = \sqrt{T}$", about="later version"
-)
+@paper.rate("UAI Theorem 5", part=r"the power of $T$ for $V = \sqrt{T}$", about="later version")
 def banditq_u_thm5(runs):
     r"""Under bandit feedback the regret is at most of order $\max(T \sqrt{N} / \sqrt{V}, N^{3/4}
     T^{5/4} / V, \sqrt{N T})$, up to logarithms. For $V = \sqrt{T}$ that is $N^{3/4} T^{3/4}$.
@@ -1798,17 +1693,16 @@ def same_levels(others, published, which, **more):
     for run in others.each("feedback"):
         theirs = published(law="uniform02", feedback=run.feedback)
         for arm in arms(protected(run)):
-            queue, other = (one.late(one["queue"])[:, arm] for one in (run, theirs))
+            queue, other = (played.late(played["queue"])[:, arm] for played in (run, theirs))
             phrase = f"{late} queue {which}, divided by that of the figures' runs"
             yield mean(phrase, queue, equal_to=other, ratio=SAME, paired=False, **more)
-        regret, other = (one.late(one["pseudo_regret"]) for one in (run, theirs))
+        regret, other = (played.late(played["pseudo_regret"]) for played in (run, theirs))
         phrase = f"{late} pseudo-regret {which}, minus that of the figures' runs"
         said = {"difference": [-2800, 2800], "paired": False, "unit": "reward"} | more
         yield mean(phrase, regret, equal_to=other, **said)
 
 
-@paper.claim(
-    "inconsistency",
+@paper.inconsistency(
     "section 2; released program",
     between=["section 2: rewards in [0, 1]", "program: uniform on [0, 2 mu], up to 1.56"],
 )
@@ -1821,24 +1715,20 @@ def banditq_inconsistency_01(runs):
     yield from same_levels(bernoulli, runs(BOTH), "with Bernoulli rewards")
 
 
-paper.untested(
+paper.inconsistency(
     "banditq-inconsistency-02",
-    "inconsistency",
     "released program",
     "The program as released does not have the parameters of the published five-arm figures.",
     between=[
         "figures: five arms and two million rounds",
-        (
-            "program: a thousand arms and three million rounds, with the five-arm vectors "
-            "commented out; the readme names a file that does not exist"
-        ),
+        """program: a thousand arms and three million rounds, with the five-arm vectors commented
+        out; the readme names a file that does not exist""",
     ],
     untestable="It is about what was released. banditq-replay-fig5 replays the five arms.",
 )
 
 
-@paper.claim(
-    "inconsistency",
+@paper.inconsistency(
     "section 5; released program; Figs 1 and 4",
     between=["text: three digits", "program: four digits", "figures: other digits"],
 )
@@ -1856,8 +1746,7 @@ def banditq_inconsistency_03(runs):
     yield from same_levels(other, runs(BOTH), "with the printed digits", **said)
 
 
-@paper.claim(
-    "inconsistency",
+@paper.inconsistency(
     "Algorithm 1; Eq. 10; Theorem 1",
     between=[
         "Algorithm 1, Eq. 10, program: step 1 / sqrt(2 S)",
@@ -1874,15 +1763,12 @@ def banditq_inconsistency_04(runs):
     yield from same_levels(other, runs(BOTH), "with the step of Theorem 1")
 
 
-@paper.claim(
-    "inconsistency",
+@paper.inconsistency(
     "Eqs 9 and 18; Algorithm 1; UAI Algorithm 2",
     between=[
         "Eqs 9 and 18, all proofs: Q(t - 1)",
-        (
-            "Algorithm 1, UAI Algorithm 2, program: Q(t), which under bandit feedback depends on "
-            "the action just taken"
-        ),
+        """Algorithm 1, UAI Algorithm 2, program: Q(t), which under bandit feedback depends on the
+        action just taken""",
     ],
 )
 def banditq_inconsistency_05(runs):
@@ -1894,9 +1780,8 @@ def banditq_inconsistency_05(runs):
     yield from same_levels(other, runs(BOTH), "with the queue before the round")
 
 
-paper.untested(
+paper.inconsistency(
     "banditq-inconsistency-06",
-    "inconsistency",
     "Theorem 2",
     "The paper uses the bandit learner's guarantee beyond what its source proves.",
     readings=["post", "pre"],
@@ -1906,19 +1791,15 @@ paper.untested(
     ],
     judged_by=["banditq-thm2-scalefree"],
 )
-
-paper.untested(
+paper.inconsistency(
     "banditq-inconsistency-07",
-    "inconsistency",
     "Algorithm 1; UAI Eqs 3 to 6",
     "Algorithm 1 never uses the arm that it samples, and the UAI version only sometimes.",
     between=["queues, rates, regret: x(t)", "UAI Eqs 3 to 5: the sampled arm; Eq. 6: x(t)"],
     untestable="Both have the same expectation under any policy. Runs could show only the noise.",
 )
-
-paper.untested(
+paper.inconsistency(
     "banditq-inconsistency-08",
-    "inconsistency",
     "UAI Algorithm 2, line 12",
     r"In the log-barrier learner's update of its rate a factor $\eta$ is missing in the maximum.",
     between=["UAI Algorithm 2, line 12, as printed", "the learner's own paper, and the program"],
@@ -1927,8 +1808,7 @@ paper.untested(
 )
 
 
-@paper.claim(
-    "inconsistency",
+@paper.inconsistency(
     "UAI Eq. 41 and Algorithm 3",
     between=["UAI: sum - 1 = 0, tolerance 1e-8", "program: sum + 1 = 0, tolerance 1e-5"],
 )
@@ -1943,8 +1823,7 @@ def banditq_inconsistency_09(runs):
     yield from same_levels(other, runs(BOTH), "with the program's tolerance")
 
 
-@paper.claim(
-    "inconsistency",
+@paper.inconsistency(
     "released program",
     between=[
         "text: the best distribution that meets the targets",
@@ -1960,27 +1839,22 @@ def banditq_inconsistency_10(runs):
     yield rounded(phrase, off, given=True)
 
 
-paper.untested(
+paper.inconsistency(
     "banditq-inconsistency-11",
-    "inconsistency",
     "released program",
     "A comment in the program states another range of rewards than the code.",
     between=["comment: rewards in [0, 2]", "code: rewards in [0, 2 mu]"],
     untestable="The contradiction is in a comment. The numbers are the same.",
 )
-
-paper.untested(
+paper.inconsistency(
     "banditq-inconsistency-12",
-    "inconsistency",
     "after Eq. 2",
     "The feasible set has a smaller diameter than the paper says.",
     between=["text: diameter sqrt(2)", "geometry: sqrt(2) (1 - sum target / mean)"],
     judged_by=["banditq-sec2-diameter"],
 )
-
-paper.untested(
+paper.inconsistency(
     "banditq-inconsistency-13",
-    "inconsistency",
     "Eqs 1 and 12; Theorem 1; section 4",
     "Some symbols stand for two things, and some indices are mistaken.",
     between=[
@@ -1991,28 +1865,22 @@ paper.untested(
     ],
     untestable="These misprints leave no doubt about the meaning.",
 )
-
-paper.untested(
+paper.inconsistency(
     "banditq-inconsistency-14",
-    "inconsistency",
     "Eqs 16, 20 and 22",
     "In the available text the extent of some square roots is unclear.",
     between=["root of the maximum too, sqrt(N T^(3/2))", "of the sum only, sqrt(N) T^(3/2)"],
     judged_by=["banditq-thm2-scalefree", "banditq-eq21-22-moment"],
 )
-
-paper.untested(
+paper.inconsistency(
     "banditq-inconsistency-15",
-    "inconsistency",
     "abstract; Proposition 6; Theorem 3",
     "Some statements of a bound have logarithms, and others do not.",
     between=["abstract and Proposition 6: order T^(3/4)", "Eqs 16 to 22, Theorem 3: with logs"],
     judged_by=["banditq-prop6", "banditq-thm3-regret"],
 )
-
-paper.untested(
+paper.inconsistency(
     "banditq-inconsistency-16",
-    "inconsistency",
     "Theorem 3; Eq. 21; UAI Theorem 5",
     "The power of $N$ differs between statements of a bound.",
     between=[
@@ -2022,28 +1890,22 @@ paper.untested(
     ],
     judged_by=["banditq-thm3-regret", "banditq-u-thm5", "banditq-eq21-22-moment"],
 )
-
-paper.untested(
+paper.inconsistency(
     "banditq-inconsistency-17",
-    "inconsistency",
     "UAI proof of Proposition 2",
     r"The UAI proof drops a factor $\sqrt{2}$, which turns $5 T / V$ into $3 T / V$.",
     between=["UAI: 3 T / V", "from Eq. 14: 5 T / V"],
     judged_by=["banditq-prop4-average"],
 )
-
-paper.untested(
+paper.inconsistency(
     "banditq-inconsistency-18",
-    "inconsistency",
     "Proposition 5; UAI Proposition 3",
     "The submitted and UAI bounds for $V = 0$ differ.",
     between=["Proposition 5: 8 sqrt(N t)", "UAI Proposition 3: 6 sqrt(t), without N"],
     judged_by=["banditq-prop5-v0", "banditq-u-prop3"],
 )
-
-paper.untested(
+paper.inconsistency(
     "banditq-inconsistency-19",
-    "inconsistency",
     "Algorithm 1; UAI footnote 4",
     "With $V = 0$ the first steps of Algorithm 1 divide by 0.",
     between=["Algorithm 1: no exception", "UAI footnote 4: no step where the gradient is 0"],
@@ -2051,15 +1913,12 @@ paper.untested(
 )
 
 
-@paper.claim(
-    "inconsistency",
+@paper.inconsistency(
     "UAI discussion; UAI Figs 4 to 6",
     between=[
         "UAI Fig. 4: last rate of arm 2",
-        (
-            "UAI Fig. 5: last queue of arm 2, which the identity lambda t - reward = queue - "
-            "idleness ties to it"
-        ),
+        """UAI Fig. 5: last queue of arm 2, which the identity lambda t - reward = queue - idleness
+        ties to it""",
     ],
 )
 def banditq_inconsistency_20(runs):
@@ -2071,9 +1930,8 @@ def banditq_inconsistency_20(runs):
     yield exact(phrase, off, tolerance=10.0, given=True, unit="reward")
 
 
-paper.untested(
+paper.inconsistency(
     "banditq-inconsistency-21",
-    "inconsistency",
     "Figs 1 and 4",
     "The paper calls the targets met; with full information rates stay below at finite $T$.",
     between=["text: targets met", "identity: rate = target - (queue - idleness) / T"],
@@ -2083,10 +1941,8 @@ paper.untested(
         "banditq-fig4-targets-met-bandit",
     ],
 )
-
-paper.untested(
+paper.inconsistency(
     "banditq-inconsistency-22",
-    "inconsistency",
     "Propositions 2, 3, 6; Theorem 3",
     r"""The bounds grow as $T^{3/4}$, while equilibrium on a fixed instance predicts $\sqrt{T}$.""",
     between=["theory: T^(3/4)", "equilibrium on a fixed instance: sqrt(T)"],
@@ -2097,10 +1953,8 @@ paper.untested(
         "banditq-thm3-regret",
     ],
 )
-
-paper.untested(
+paper.inconsistency(
     "banditq-inconsistency-23",
-    "inconsistency",
     "sections 1 and 3",
     "The paper calls an adversarial learner essential, but max-weight UCB adapts as well.",
     between=["text: essential", "max-weight UCB: adapts to the queues without such a learner"],
@@ -2108,8 +1962,7 @@ paper.untested(
 )
 
 
-@paper.claim(
-    "inconsistency",
+@paper.inconsistency(
     "Eq. 3; released program",
     between=["text: all feasible x*", "program: one x*, the same for unprotected best arms"],
 )
@@ -2124,8 +1977,7 @@ def banditq_inconsistency_24(runs):
     yield enumerated(phrase, feasibility.released_losses, drawn, seed=seed, tolerance=1e-9)
 
 
-@paper.claim(
-    "inconsistency",
+@paper.inconsistency(
     "section 5, discussion, last sentence (on appendix 7.10); UAI Fig. 7",
     **APPENDIX_LOST,
     readings=LAWS,
@@ -2135,23 +1987,20 @@ def banditq_inconsistency_24(runs):
 def banditq_inconsistency_25(runs):
     """The paper compares BanditQ with LFG at a horizon where BanditQ has not met its targets."""
     for group in runs("oracle_lfg", policy=["banditq", "lfg"]).each(reading="law"):
-        ours, theirs = (group(policy=one).end("rate")[:, 1] for one in ("banditq", "lfg"))
+        ours, theirs = (group(policy=name).end("rate")[:, 1] for name in ("banditq", "lfg"))
         phrase = r"reward per round of arm 2 under BanditQ minus 99 % of that under LFG"
         yield mean(phrase, ours, at_least=0.99 * theirs, unit="reward per round")
 
 
-paper.untested(
+paper.inconsistency(
     "banditq-inconsistency-27",
-    "inconsistency",
     "after Theorem 2; Eqs 11 and 16",
     "The bounds of Theorems 1 and 2 differ not only by a term, but by $N$ inside the root.",
     between=["text: the only essential difference is a term", "Eq. 16: N times the sum; Eq. 11: 2"],
     untestable="Both formulas are printed. For a fixed number of arms it holds up to a constant.",
 )
-
-paper.untested(
+paper.inconsistency(
     "banditq-inconsistency-26",
-    "inconsistency",
     "appendices 7.1 to 7.10",
     "The submitted text is without its appendices, which the UAI version has in revised form.",
     between=["submitted: appendices referred to", "available text: none of them"],

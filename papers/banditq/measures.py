@@ -101,17 +101,10 @@ def most_average_regret(rounds, own_means, best_fair_reward):
     return (best_fair_reward - own_means.min()) * (rounds + 1) / 2
 
 
-def failed_steps(proof):
-    """1 for each wrong step of a derivation from self-bounding queues, 0 for a right one."""
-    from fairbandits.theory.derivations import self_bounding  # SymPy is slow to load
-
-    return [step() for step in self_bounding.PROOFS[proof]]
-
-
 def instance(runs, experiment):
     """Means and targets of an experiment's arms, as configured."""
-    found = runs.configured(experiment)
-    return np.array(found.means, float), np.array(found.targets, float)
+    configured = runs.configured(experiment)
+    return np.array(configured.means, float), np.array(configured.targets, float)
 
 
 def protected(run):
@@ -138,13 +131,10 @@ def published(runs, figure, series, quantity="value", at=None):
     """A number read off a published figure, of a curve at a round or its end, or of all rounds."""
     known = runs.published["figures"][figure]
     at = at or known["horizon"]
-    (found,) = (
-        one["value"]
-        for one in known["values"]
-        if (one["series"], one["quantity"]) == (series, quantity)
-        and (quantity != "value" or one["round"] == at)
-    )
-    return float(found)
+    asked = {"series": series, "quantity": quantity}
+    asked |= {"round": at} if quantity == "value" else {}
+    (value,) = (point["value"] for point in known["values"] if asked.items() <= point.items())
+    return float(value)
 
 
 def reading_error(runs, figure):
@@ -162,20 +152,20 @@ def replayed(runs, name, column, figure):
     if rounds[-1] != known["horizon"]:
         raise ValueError(f"the replay must end in round {known['horizon']}, got {rounds[-1]}")
     points = {}
-    for one in known["values"]:
-        if one["quantity"] == "value":
-            points.setdefault(one["series"], {})[one["round"]] = one["value"]
+    for point in known["values"]:
+        if point["quantity"] == "value":
+            points.setdefault(point["series"], {})[point["round"]] = point["value"]
     ours, whole = [], []
     for series, theirs in points.items():
-        own = column if series == column else f"{column}_{series.removeprefix('arm ')}"
-        whole.append(table[own].to_numpy())
+        name = column if series == column else f"{column}_{series.removeprefix('arm ')}"
+        whole.append(table[name].to_numpy())
         places = np.searchsorted(rounds, [*theirs])
         if (rounds[places] != [*theirs]).any():
             raise ValueError(f"{name} must be recorded at the rounds {[*theirs]} of {figure}")
         ours.append(whole[-1][places])
     return (
         np.transpose(ours),
-        np.transpose([[*one.values()] for one in points.values()]),
+        np.transpose([[*curve.values()] for curve in points.values()]),
         np.transpose(whole),
     )
 
@@ -200,7 +190,7 @@ def solver_errors(number, most_arms, tolerance, low, high, seed):
 
     First the spread of 1 / q_i + z_i, which is 0 at the maximum, then the distance of sum q from 1.
     """
-    rng, found = generator(seed), []
+    rng, errors = generator(seed), []
     for n_arms in np.rint(np.geomspace(2, most_arms, 50)).astype(int):
         scale = 10.0 ** rng.uniform(low, high, (number // 50, 1))
         z = scale * rng.standard_normal((number // 50, n_arms))
@@ -210,5 +200,5 @@ def solver_errors(number, most_arms, tolerance, low, high, seed):
         condition = 1.0 / q + z
         size = np.maximum(np.abs(z), 1.0 / q).max(axis=1)
         apart = np.abs(condition - condition.mean(axis=1, keepdims=True)).max(axis=1)
-        found += [apart / size, np.abs(q.sum(axis=1) - 1.0)]
-    return np.concatenate(found)
+        errors += [apart / size, np.abs(q.sum(axis=1) - 1.0)]
+    return np.concatenate(errors)

@@ -27,6 +27,7 @@ from fairbandits.claims import (
     sublinear,
 )
 from fairbandits.measures.groups import group_values, jain_index, per_group
+from fairbandits.theory import derivations
 from fairbandits.theory.draws import generator
 from fairbandits.theory.group_counts import (
     corners_lost,
@@ -40,7 +41,6 @@ from fairbandits.theory.group_counts import (
 )
 from measures import (
     arms_of,
-    failed_steps,
     first_near,
     fluid_rises,
     largest_shortfall,
@@ -49,6 +49,7 @@ from measures import (
     uniform_distance,
 )
 
+failed_steps = partial(derivations.failed_steps, "group_regret")
 paper = Paper(
     "bf_ucb",
     "BF-UCB: simultaneously achieving group exposure fairness and within-group meritocracy",
@@ -81,15 +82,16 @@ FLUID = "the leading term by a fluid equation, without the noise of sample means
 #: Reading -> powers of T and of ln T.
 ORDERS = {"order_printed": (0.5, 0), "order_logs": (0.5, 0.5)}
 NEARLY_LINEAR = 1, -1
+OWN_EQUATION = "The equation is BF-UCB's own, so no other policy has to fail."
+AGAINST = "The claim is contradicted. A control guards only claims that are supported."
 
 
 def no_faster(runs, what, order, power=0.0):
     """Ask whether regret or distance, by the fluid equation, grows no faster than an order in T."""
     powers = zip(("T", r"\ln T"), order, strict=True)
-    of = " ".join(f"{name}^{{{one:g}}}" for name, one in powers if one)
+    of = " ".join(f"{name}^{{{power:g}}}" for name, power in powers if power)
     phrase = f"rise, over the longest horizons, of the fluid equation's {what} divided by ${of}$"
-    reason = "The equation is BF-UCB's own, so no other policy has to fail."
-    test = partial(mean, phrase, at_most=0, uncontrolled=reason)
+    test = partial(mean, phrase, at_most=0, uncontrolled=OWN_EQUATION)
     return later(test, fluid_rises, 16, what, order, power, runs.seed)
 
 
@@ -109,22 +111,21 @@ def near_fluid_distance(runs):
     """Ask whether distances are near those of the fluid equation."""
     yield proof(failed_steps, "distance", "summed", beside=True)
     for run in runs("proofs").each("instance"):
-        reason = "The equation is BF-UCB's own, so no other policy has to fail."
         phrase = "summed distance from the fair policies divided by that of the fluid equation"
         distance, fluid = run.end("merit_regret").sum(axis=1), run.end("fluid_distance")
-        yield mean(phrase, distance, equal_to=fluid, ratio=[0.5, 2], uncontrolled=reason)
+        yield mean(phrase, distance, equal_to=fluid, ratio=[0.5, 2], uncontrolled=OWN_EQUATION)
 
 
 def to_ucb(run, ucb, t):
     """Reward after the initial rounds at t, divided by UCB's."""
-    return ratio(*paired(*(one.at("reward_after_start", t) for one in (run, ucb))))
+    return ratio(*paired(*(played.at("reward_after_start", t) for played in (run, ucb))))
 
 
 def shown_in_fig_3(runs):
     """Go through the readings, with the runs of BF-UCB, GEF, MF and UCB that Fig. 3 shows."""
     for version in readings(VERSIONS):
         shown = runs("high", version=version)
-        yield shown(label="BF-UCB", beta=0.4), *(shown(label=one) for one in ("GEF", "MF", "UCB"))
+        yield shown(label="BF-UCB", beta=0.4), *(shown(label=name) for name in ("GEF", "MF", "UCB"))
 
 
 def shown_in_fig_3a(runs):
@@ -134,33 +135,27 @@ def shown_in_fig_3a(runs):
             yield run, ucb
 
 
-paper.untested(
+paper.invariant(
     "bf-abs-gef-anytime",
-    "invariant",
     "abstract, sentence 5, item i; contribution 3, sentence 2",
     "Under BF-UCB every group has its quota at the end of every round.",
     alias_of="bf-thm2-gef",
 )
-
-paper.untested(
+paper.rate(
     "bf-abs-meritocratic",
-    "rate",
     "abstract, sentence 5, item ii; contribution 3, sentence 2",
     "BF-UCB learns the meritocratic policy within each group.",
     alias_of="bf-thm3-convergence",
 )
-
-paper.untested(
+paper.invariant(
     "bf-abs-decomposition",
-    "invariant",
     "abstract, sentence 6; contribution 4",
     "The regret is the sum of parts due to group exposure and to policies within groups.",
     alias_of="bf-thm4-identity",
 )
 
 
-@paper.claim(
-    "rate",
+@paper.rate(
     "abstract, sentence 7; section 1, paragraph 6, last sentence; contribution 4",
     primary=True,
     part=FLUID,
@@ -182,9 +177,8 @@ def bf_abs_sqrtT(runs):
         yield slope(phrase, rounds, values, at_most=0.5, beside=True, name="last_decade")
 
 
-paper.untested(
+paper.rate(
     "bf-abs-sublinear-sim",
-    "rate",
     "abstract, last sentence, first part; section 1, last paragraph before the contributions",
     "In simulations BF-UCB's regret grows less than linearly.",
     primary=True,
@@ -192,10 +186,8 @@ paper.untested(
     note="Its verdict is that of bf-fig1-sublinear-low.",
     judged_by=["bf-fig1-sublinear-high", "bf-fig1-sublinear-low"],
 )
-
-paper.untested(
+paper.comparison(
     "bf-abs-better-exposure",
-    "comparison",
     "abstract, last sentence, second part",
     "BF-UCB gives groups and arms better exposure than the other policies.",
     primary=True,
@@ -205,7 +197,7 @@ paper.untested(
 )
 
 
-@paper.claim("number", "abstract, last sentence, third part", primary=True, **BOTH, figure="fig3a")
+@paper.number("abstract, last sentence, third part", primary=True, **BOTH, figure="fig3a")
 def bf_abs_no_significant_drop(runs):
     """BF-UCB's reward is not significantly below that of UCB.
 
@@ -213,16 +205,13 @@ def bf_abs_no_significant_drop(runs):
     one side of 0.925, and the mean beyond 0.95 or 0.9. Nearly all of the drop is the price of the
     definition: the best fair policy, which knows the means, earns no more.
     """
-    contradicted = "The claim is contradicted. A control guards only claims that are supported."
     for bf_ucb, _, _, ucb in shown_in_fig_3(runs):
         phrase = "BF-UCB's reward after the initial rounds divided by UCB's"
-        said = {"materiality": 0.027, "uncontrolled": contradicted}
+        said = {"materiality": 0.027, "uncontrolled": AGAINST}
         yield mean(phrase, to_ucb(bf_ucb, ucb, bf_ucb.T), at_least=0.925, **said)
 
 
-@paper.claim(
-    "comparison", "section 1, last sentence before the contributions", **BOTH, figure="fig3c"
-)
+@paper.comparison("section 1, last sentence before the contributions", **BOTH, figure="fig3c")
 def bf_intro_gef_within_bias(runs):
     """Fair-Learn on groups alone favours one arm in a group, so exposure within it is uneven."""
     for bf_ucb, gef, *_ in shown_in_fig_3(runs):
@@ -231,8 +220,7 @@ def bf_intro_gef_within_bias(runs):
         yield clearly_larger(phrase, even, at_least=less)
 
 
-@paper.claim(
-    "comparison",
+@paper.comparison(
     """section 1, last paragraph before the contributions, last sentence; section 6.3.4, last
     sentence""",
     **BOTH,
@@ -245,7 +233,7 @@ def bf_intro_mf_not_enough(runs):
         yield share(phrase, of_groups(mf, "plays")[:, 1] < 0.4 * mf.T, at_least=0.85)
 
 
-@paper.claim("qualitative", "section 1, paragraph 2, sentences 3 and 4", **BOTH)
+@paper.qualitative("section 1, paragraph 2, sentences 3 and 4", **BOTH)
 def bf_intro_best_arm_lockin(runs):
     """A policy without constraints pulls the most rewarding arms far more often than others.
 
@@ -265,41 +253,34 @@ def bf_intro_best_arm_lockin(runs):
         yield share(phrase, alone, at_least=0.5, beside=True)
 
 
-paper.untested(
+paper.literature(
     "bf-intro-first",
-    "literature",
     "contributions 1 and 2; conclusion, last sentence",
     "Group exposure fairness and bi-level fairness are introduced for the first time.",
     untestable="Runs cannot decide who was first.",
 )
-
-paper.untested(
+paper.invariant(
     "bf-intro-known-T",
-    "invariant",
     "section 1, paragraph 6; section 4, Arm within Group Selection Strategy",
     "BF-UCB need not know the horizon.",
     untestable=r"""No printed line has the horizon. With $\delta = 1 / \sqrt{T}$, as in Theorem 7,
     the policy has to know it (bf-inconsistency-19).""",
 )
-
-paper.untested(
+paper.opinion(
     "bf-intro-combination-naive",
-    "opinion",
     "section 1, paragraphs 5 and 6",
     "The techniques of the Fair-Learn and MF papers cannot simply be combined to bound the regret.",
     untestable="This is a statement about proofs that were not made.",
 )
-
-paper.untested(
+paper.invariant(
     "bf-sec3-pistar",
-    "invariant",
     "section 3.2, the sentences after Definition 3",
     r"The only policy with probabilities proportional to the merits is $f(\mu_i) / \sum f(\mu_j)$.",
     untestable="This is a definition: merits divided by their sum are the only such probabilities.",
 )
 
 
-@paper.claim("invariant", "section 3.3, the sentence before Observation 1; Eq. 1")
+@paper.invariant("section 3.3, the sentence before Observation 1; Eq. 1")
 def bf_sec3_gstar(runs):
     r"""If every group has its fair policy and must get at least $\lfloor \beta_g T \rfloor$ rounds,
     the largest reward is Eq. 1, where the best group gets all other rounds.
@@ -308,7 +289,7 @@ def bf_sec3_gstar(runs):
     yield enumerated(phrase, optimum_off, 300, seed=str(runs.seed))
 
 
-@paper.claim("invariant", "section 3.3, the paragraph after Eq. 1")
+@paper.invariant("section 3.3, the paragraph after Eq. 1")
 def bf_sec3_unique(runs):
     r"""The regret guarantees also hold without a unique best group.
 
@@ -320,7 +301,7 @@ def bf_sec3_unique(runs):
     yield proof(failed_steps, "tie")
 
 
-@paper.claim("invariant", "Observation 1")
+@paper.invariant("Observation 1")
 def bf_obs1_schedule(runs):
     r"""By $t$ the optimal policy gives each group but the best $\lfloor \beta_g t \rfloor$ rounds.
 
@@ -335,7 +316,7 @@ def bf_obs1_schedule(runs):
     yield enumerated(phrase, floors_that_jump, *several, beside=True)
 
 
-@paper.claim("invariant", "section 3.3, Eq. 1", rests_on=["bf-obs1-schedule"])
+@paper.invariant("section 3.3, Eq. 1", rests_on=["bf-obs1-schedule"])
 def bf_eq1_optimal(runs):
     """With two groups the optimal fair policy earns the reward of Eq. 1."""
     for run in runs("oracle").each("instance"):
@@ -343,14 +324,12 @@ def bf_eq1_optimal(runs):
         yield rounded(phrase, np.abs(run["reward_regret"]) - 1, unit="reward")
 
 
-paper.untested(
+paper.definition(
     "bf-def2-expectation-vs-sure",
-    "definition",
     "Definition 2; Theorem 2",
     "Group exposure fairness is defined in expectation, and proved for every sample path.",
-    untestable=(
-        "The definition asks for less than the theorem gives, so there is nothing to contradict."
-    ),
+    untestable="""The definition asks for less than the theorem gives, so there is nothing to
+    contradict.""",
 )
 
 
@@ -359,8 +338,7 @@ def kept_in_turn(*given):
     return 1 - short_in_turn(*given)
 
 
-@paper.claim(
-    "invariant",
+@paper.invariant(
     "section 3.1, the sentence after Definition 2; section 4, paragraph 1",
     part="two groups of 50 and 10 arms, the first with a quota of 3/5",
 )
@@ -370,15 +348,14 @@ def bf_beta_cap(runs):
     yield enumerated(phrase, kept_in_turn, ([50, 10], ["3/5", "3/10"], 0, 100), unit="rounds")
 
 
-@paper.claim("invariant", "section 4, paragraph 1, sentence 3")
+@paper.invariant("section 4, paragraph 1, sentence 3")
 def bf_init_naive_breaks_gef(runs):
     """With uneven groups, pulling the arms in turn at first violates group exposure fairness."""
     phrase = "1 minus a group's largest shortfall, with arms in turn"
     yield enumerated(phrase, kept_in_turn, ([50, 10], ["2/5", "2/5"], 1, 60), unit="rounds")
 
 
-@paper.claim(
-    "invariant",
+@paper.invariant(
     "section 4, paragraph 1, sentence 4; Group Selection Strategy, sentence 2",
     part="groups of three sizes, two or three of them",
 )
@@ -387,17 +364,13 @@ def bf_init_group_rr_ok(runs):
 
     Each group has $\lfloor t / m \rfloor$ rounds. bf-inconsistency-05 is about the program.
     """
-    yield enumerated(
-        "a group's largest shortfall, with groups in turn",
-        short_in_turn,
-        ([50, 10], ["2/5", "2/5"], 0, 100),
-        ([10, 5], ["1/2", "1/2"], 0, 20),
-        ([7, 2, 4], ["1/3", "1/3", "1/3"], 0, 21),
-        unit="rounds",
-    )
+    two = ([50, 10], ["2/5", "2/5"], 0, 100), ([10, 5], ["1/2", "1/2"], 0, 20)
+    three = [7, 2, 4], ["1/3", "1/3", "1/3"], 0, 21
+    phrase = "a group's largest shortfall, with groups in turn"
+    yield enumerated(phrase, short_in_turn, *two, three, unit="rounds")
 
 
-@paper.claim("invariant", "proof of Theorem 2, sentences 1 and 2")
+@paper.invariant("proof of Theorem 2, sentences 1 and 2")
 def bf_init_proof_inequality(runs):
     r"""In the initial rounds $\lfloor t / m \rfloor$ is at least $\beta_g t$.
 
@@ -407,14 +380,14 @@ def bf_init_proof_inequality(runs):
     yield enumerated(phrase, most_above_turns, (["2/5", "2/5"], 100))
 
 
-@paper.claim("rate", "Arm within Group Selection Strategy, last but one sentence", part=FLUID)
+@paper.rate("Arm within Group Selection Strategy, last but one sentence", part=FLUID)
 def bf_width_replacement(runs):
     """With $N_g$ for $T$ in the width $w$ the regret stays sublinear without knowledge of $T$."""
     yield no_faster(runs, "regret", NEARLY_LINEAR)
     yield proof(failed_steps, "first_order", "positive", "summed", beside=True)
 
 
-@paper.claim("bound", "proof of Theorem 3, Eq. 3", readings=["range_unit", "range_symmetric"])
+@paper.bound("proof of Theorem 3, Eq. 3", readings=["range_unit", "range_symmetric"])
 def bf_eq3_coverage(runs):
     r"""By Hoeffding's inequality an arm's mean is in its interval with probability at least $1 -
     \delta^2 / (8 N_g^2 k_g)$.
@@ -435,7 +408,7 @@ def bf_eq3_coverage(runs):
         yield exact(phrase, outside, unit="rounds", beside=True)
 
 
-@paper.claim("invariant", "section 4, Group Selection Strategy; Subroutine 3")
+@paper.invariant("section 4, Group Selection Strategy; Subroutine 3")
 def bf_learn_optimism(runs):
     """If the intervals contain a group's means, Learn gives the group a value of at least $R^*_g$.
 
@@ -448,8 +421,8 @@ def bf_learn_optimism(runs):
     yield enumerated(f"{phrase}, any", optimism_lost, (3000, 0, 0), beside=True, **said)
 
 
-@paper.claim(
-    "invariant", "section 6.2, on the merit function", readings=["box_half", "box_cut", "box_uncut"]
+@paper.invariant(
+    "section 6.2, on the merit function", readings=["box_half", "box_cut", "box_uncut"]
 )
 def bf_upper_corner(runs):
     r"""With $f(\mu) = \mu$ and means above 1/2 upper confidence values maximise a group's reward.
@@ -461,7 +434,7 @@ def bf_upper_corner(runs):
         yield enumerated(phrase, corners_lost, (3000, box), seed=str(runs.seed))
 
 
-@paper.claim("comparison", "section 6.2, last but one sentence")
+@paper.comparison("section 6.2, last but one sentence")
 def bf_merit_insensitive(runs):
     """The merit function does not affect regrets much.
 
@@ -477,9 +450,7 @@ def bf_merit_insensitive(runs):
             yield share(phrase, (times >= 1 / 2) & (times <= 2), at_least=0.6)
 
 
-@paper.claim(
-    "invariant", "Theorem 2", primary=True, rests_on=["bf-init-group-rr-ok", "fairucb-thm1-alpha0"]
-)
+@paper.invariant("Theorem 2", primary=True, rests_on=["bf-init-group-rr-ok", "fairucb-thm1-alpha0"])
 def bf_thm2_gef(runs):
     r"""BF-UCB with any Learn gives a group at least $\lfloor \beta_g t \rfloor$ rounds by $t$."""
 
@@ -495,18 +466,15 @@ def bf_thm2_gef(runs):
     yield enumerated(phrase, short_of_quotas, (150, 400, 1), beside=True, **said)
 
 
-paper.untested(
+paper.invariant(
     "bf-gef-regret-zero",
-    "invariant",
     "section 5.1, last sentence",
     "The fairness regret due to group exposure is zero, because no group is ever behind.",
     alias_of="bf-thm2-gef",
 )
 
 
-@paper.claim(
-    "rate", "Theorem 3; Definition 4, item 2", primary=True, part=FLUID, rests_on=["bf-thm3-bound"]
-)
+@paper.rate("Theorem 3; Definition 4, item 2", primary=True, part=FLUID, rests_on=["bf-thm3-bound"])
 def bf_thm3_convergence(runs):
     r"""A group's distance from the fair policy, averaged over its rounds, goes to 0.
 
@@ -519,8 +487,7 @@ def bf_thm3_convergence(runs):
     yield from near_fluid_distance(runs)
 
 
-@paper.claim(
-    "bound",
+@paper.bound(
     "proof of Theorem 3, display, last line",
     rests_on=["bf-eq3-coverage", "bf-thm3-eq4", "bf-thm3-sumroot"],
 )
@@ -548,8 +515,7 @@ def bf_thm3_bound(runs):
             yield mean(phrase, distance / bound, at_most=1, most=most, beside=True)
 
 
-@paper.claim(
-    "rate",
+@paper.rate(
     "section 5.1, last paragraph, sentence 2",
     primary=True,
     part=FLUID,
@@ -568,7 +534,7 @@ def bf_thm3_rate(runs):
     yield from near_fluid_distance(runs)
 
 
-@paper.claim("bound", "proof of Theorem 3, Eq. 4")
+@paper.bound("proof of Theorem 3, Eq. 4")
 def bf_thm3_eq4(runs):
     r"""With probability at least $1 - \delta / 2$, the sum over a group's rounds of $1 /
     \sqrt{N_i}$ of the pulled arm differs from the sum of its expectations by at most $\sqrt{2 N_g
@@ -587,7 +553,7 @@ def first_line_excess(means, optimistic, without):
 
     The policy follows the `optimistic` means; `without` the factor, the line's merits are of these.
     """
-    real, raised = ([Fraction(one) for one in some] for some in (means, optimistic))
+    real, raised = ([Fraction(value) for value in some] for some in (means, optimistic))
     pairs = list(zip(real, raised, strict=True))
     distance = sum(abs(a / sum(real) - b / sum(raised)) for a, b in pairs)
     line = sum((1 if without else a / b) * abs(b - a) for a, b in pairs)
@@ -601,9 +567,7 @@ def excess_of_drawn(number, seed):
     return [first_line_excess(*means.tolist(), True) for means in drawn]
 
 
-@paper.claim(
-    "invariant", "proof of Theorem 3, display, line 1", readings=["mean_true", "mean_of_round"]
-)
+@paper.invariant("proof of Theorem 3, display, line 1", readings=["mean_true", "mean_of_round"])
 def bf_thm3_first_line(runs):
     r"""A policy's distance from the fair policy is at most $2 \sum_i f(\mu_{i,t}) / f(\tilde \mu_i)
     |f(\tilde \mu_i) - f(\mu_i)| / \sum_i f(\tilde \mu_i)$.
@@ -620,7 +584,7 @@ def bf_thm3_first_line(runs):
         yield enumerated(phrase, excess_of_drawn, 1000, seed=str(runs.seed))
 
 
-@paper.claim("invariant", "proof of Theorem 3, last step")
+@paper.invariant("proof of Theorem 3, last step")
 def bf_thm3_sumroot(runs):
     r"""Over a group's rounds $1 / \sqrt{N_i}$ of the pulled arm sums to at most $2 \sqrt{N_g k_g}$.
 
@@ -628,14 +592,14 @@ def bf_thm3_sumroot(runs):
     """
     for run in runs("often", "proofs", policy="paper_04").each("experiment"):
         sums, served = (
-            per_group(run[one], run.config.spec.groups) for one in ("root_sum", "plays")
+            per_group(run[name], run.config.spec.groups) for name in ("root_sum", "plays")
         )
         excess = ratio(sums, 2 * np.sqrt(served * run["group_size"])) - 1
         phrase = r"relative excess of the sum of $1 / \sqrt{N_i}$ over its bound, in any round"
         yield rounded(phrase, excess.max(axis=2))
 
 
-@paper.claim("invariant", "Theorem 4, Eq. 5", primary=True, rests_on=["bf-eq1-optimal"])
+@paper.invariant("Theorem 4, Eq. 5", primary=True, rests_on=["bf-eq1-optimal"])
 def bf_thm4_identity(runs):
     r"""BF-UCB's reward regret is $\sum_g(E N_g - \lfloor \beta_g T \rfloor) \Delta_g$ plus, summed
     over the rounds, the served group's reward under its fair policy minus that under BF-UCB's
@@ -653,16 +617,15 @@ def bf_thm4_identity(runs):
         yield rounded(phrase, *differ, unit="reward per round", beside=True)
 
 
-paper.untested(
+paper.invariant(
     "bf-thm4-any-bf-policy",
-    "invariant",
     "section 5.2, sentence 1",
     "The reward regret of every policy splits in the same way as that of BF-UCB.",
     alias_of="bf-thm4-identity",
 )
 
 
-@paper.claim("bound", "Lemma 5", primary=True, rests_on=["bf-lem5-saturation"])
+@paper.bound("Lemma 5", primary=True, rests_on=["bf-lem5-saturation"])
 def bf_lem5_printed(runs):
     r"""The first part of the regret, $\sum_g(E N_g - \lfloor \beta_g T \rfloor) \Delta_g$, is at
     most $(1 + \pi^2/3) \sum_g \Delta_g + \sum_g B_g \Delta_g$ with the bracket $B_g = k_g \gamma_2
@@ -678,7 +641,7 @@ def bf_lem5_printed(runs):
         yield rounded("regret between groups minus Lemma 5's bound", excess, unit="reward")
 
 
-@paper.claim("invariant", "section 5.3, the sentence after Lemma 5")
+@paper.invariant("section 5.3, the sentence after Lemma 5")
 def bf_lem5_lipschitz(runs):
     r"""A group's reward is Lipschitz continuous in the means if the merit function is.
 
@@ -688,8 +651,7 @@ def bf_lem5_lipschitz(runs):
     yield proof(failed_steps, "lipschitz")
 
 
-@paper.claim(
-    "bound",
+@paper.bound(
     "Lemma 5",
     rests_on=["bf-lem5-saturation"],
     basis="recalled",
@@ -704,20 +666,16 @@ def bf_lem5_positive_part(runs):
         yield mean(phrase, excess, at_most=0, unit="reward")
 
 
-@paper.claim(
-    "qualitative",
+@paper.qualitative(
     "section 5.3, the paragraph before Lemma 5",
-    part=(
-        "that it nearly stops, in most runs: the sentence says never again, with high probability"
-    ),
+    part="""that it nearly stops, in most runs: the sentence says never again, with high
+    probability""",
     rests_on=["bf-lem5-arm-pulls"],
 )
 def bf_lem5_saturation(runs):
     """Learn stops choosing a suboptimal group once it has been pulled often enough."""
-    phrase = (
-        "share of the runs in which the suboptimal group gets at most 1 % of the free rounds of "
-        "the second half"
-    )
+    phrase = "share of the runs in which the suboptimal group gets at most 1 % of the free rounds "
+    phrase += "of the second half"
 
     def saturates(run, phrase, **said):  # where the groups differ by more than 0.02
         apart = run["group_gap"].max(axis=1) > 0.02
@@ -733,21 +691,19 @@ def bf_lem5_saturation(runs):
         yield saturates(run, f"{phrase}, with the authors' program", beside=True)
 
 
-@paper.claim("bound", "section 5.3, the paragraph after Lemma 5")
+@paper.bound("section 5.3, the paragraph after Lemma 5")
 def bf_lem5_arm_pulls(runs):
     """If a group is pulled often, so is every arm in it."""
     for run in runs("high", "low", label="BF-UCB", version="paper", beta=0.4).each("experiment"):
         least = 0.9 * run["least_mean"] * of_groups(run, "plays") / run["group_size"]
         for g, group in enumerate(GROUPS):
             pulls = arms_of(run, g, run.end("plays")).min(axis=1)
-            phrase = (
-                f"share of the runs in which each arm of the {group} has at least "
-                r"$0.9 \gamma_1 / k_g$ of the group's rounds"
-            )
+            phrase = f"share of the runs in which each arm of the {group} has at least "
+            phrase += r"$0.9 \gamma_1 / k_g$ of the group's rounds"
             yield share(phrase, pulls >= least[:, g], at_least=0.9)
 
 
-@paper.claim("rate", "Lemma 6", primary=True, part=FLUID, readings=[*ORDERS])
+@paper.rate("Lemma 6", primary=True, part=FLUID, readings=[*ORDERS])
 def bf_lem6(runs):
     r"""With probability $1 - \delta$ the second part of the regret is $O(\sum_g \sqrt{N_g k_g})$.
 
@@ -761,9 +717,7 @@ def bf_lem6(runs):
         yield mean(phrase, run.end("within_regret") / roots, at_most=1, beside=True)
 
 
-@paper.claim(
-    "bound", "Theorem 7", primary=True, rests_on=["bf-thm4-identity", "bf-lem5-printed", "bf-lem6"]
-)
+@paper.bound("Theorem 7", primary=True, rests_on=["bf-thm4-identity", "bf-lem5-printed", "bf-lem6"])
 def bf_thm7_printed(runs):
     r"""BF-UCB's reward regret is at most Lemma 5's right side plus $(1 - \delta) \sum_g \sqrt{N_g
     k_g} + \delta T$. We read the printed equality as this bound.
@@ -780,8 +734,7 @@ def bf_thm7_printed(runs):
         yield mean(phrase, regret - (clipped + within), at_most=0, unit="reward", beside=True)
 
 
-@paper.claim(
-    "rate",
+@paper.rate(
     "Theorem 7, last sentence; section 5, item 3",
     primary=True,
     part=FLUID,
@@ -797,14 +750,14 @@ def bf_thm7_rate_n(runs):
     yield from regret_of_order(runs, power=0.5)
 
 
-@paper.claim("comparison", "Theorem 7, last sentence; section 6.2", about="project")
+@paper.comparison("Theorem 7, last sentence; section 6.2", about="project")
 def bf_thm7_delta(runs):
     r"""The regret with $\delta$ of order $1 / \sqrt{T}$, as in Theorem 7, is the same as with 0.01,
     which the experiments have at any horizon. This claim is ours.
     """
     for bf_ucb in runs("delta").each("instance"):
         root, fixed = (
-            bf_ucb(policy=one).end("reward_regret") for one in ("root_of_horizon", "paper_04")
+            bf_ucb(policy=name).end("reward_regret") for name in ("root_of_horizon", "paper_04")
         )
         phrase = r"share of the runs with a regret within a tenth of that with $\delta = 0.01$"
         yield share(phrase, np.abs(np.log(root / fixed)) <= 0.1, at_least=0.85)
@@ -819,14 +772,14 @@ def majority_is_best(runs, setting, draws, seed):
     return group_values(means, spec.groups).argmax(axis=1) == 0
 
 
-@paper.claim("number", "section 6.2, item 2, last sentence")
+@paper.number("section 6.2, item 2, last sentence")
 def bf_setup_high_separation(runs):
     """In the high setting the majority is the best group."""
     phrase = "share of draws of the high setting in which the majority is the best group"
     yield share(phrase, majority_is_best(runs, "high", 10_000, "high"), at_least=0.999)
 
 
-@paper.claim("number", "section 6.2, item 1, sentence 3; section 6.3.1, last two sentences")
+@paper.number("section 6.2, item 1, sentence 3; section 6.3.1, last two sentences")
 def bf_setup_low_varying(runs):
     """In the low setting the best group changes from run to run."""
     phrase = "share of draws of the low setting in which the majority is the best group"
@@ -835,23 +788,19 @@ def bf_setup_low_varying(runs):
     yield share(f"{phrase}: not always", best, at_most=0.95)
 
 
-paper.untested(
+paper.literature(
     "bf-setup-adult-ratio",
-    "literature",
     "section 6.2, the sentence after item 2",
     "Typical ratios of group sizes in the Adult data are 1 to 8 for race and 1 to 2 for gender.",
     untestable="""This is a count in a public table on which no run depends, neither in the paper
     nor here. One of the paper's settings has a ratio of 1 to 2, the other of 1 to 5.""",
 )
-
-paper.untested(
+paper.definition(
     "bf-setup-50runs-1e7",
-    "definition",
     "section 6.2, sentence 2",
     "The published curves are of 50 runs of ten million rounds.",
-    untestable=(
-        "Our runs cannot show how many runs the paper had. The notebook loops over ten instances."
-    ),
+    untestable="""Our runs cannot show how many runs the paper had. The notebook loops over ten
+    instances.""",
 )
 
 
@@ -869,7 +818,7 @@ def growth(run, span):
     return sublinear(phrase, rounds, run.at("reward_regret", rounds), **settings)
 
 
-@paper.claim("rate", "section 6.3.1, sentence 3; Fig. 1a", primary=True, **BOTH, figure="fig1a")
+@paper.rate("section 6.3.1, sentence 3; Fig. 1a", primary=True, **BOTH)
 def bf_fig1_sublinear_high(runs):
     """In the high setting BF-UCB's regret curves are sublinear."""
     uniform = runs("high_uniform", policy="uniform_04")
@@ -879,9 +828,7 @@ def bf_fig1_sublinear_high(runs):
                 yield growth(run, span).control(growth(uniform, span))
 
 
-@paper.claim(
-    "rate", "section 6.3.1, sentence 3; Fig. 1b", primary=True, readings=[*VERSIONS], figure="fig1b"
-)
+@paper.rate("section 6.3.1, sentence 3; Fig. 1b", primary=True, readings=[*VERSIONS])
 def bf_fig1_sublinear_low(runs):
     """In the low setting BF-UCB's regret curves are sublinear.
 
@@ -898,7 +845,7 @@ def falls_with_quota(runs, settings, uniform):
     """Ask whether BF-UCB's reward regret falls with the quota; a uniform policy's should not."""
 
     def falls(bf_ucb, less, more):
-        larger, smaller = (bf_ucb(beta=one).end("reward_regret") for one in (less, more))
+        larger, smaller = (bf_ucb(beta=quota).end("reward_regret") for quota in (less, more))
         phrase = f"reward regret with quotas of {less} minus that with quotas of {more}"
         return clearly_larger(phrase, larger, at_least=smaller, unit="reward")
 
@@ -908,13 +855,8 @@ def falls_with_quota(runs, settings, uniform):
             yield falls(bf_ucb, *quotas).control(falls(runs(uniform), *quotas))
 
 
-@paper.claim(
-    "comparison",
-    "section 6.3.1, sentence 4; Fig. 1a",
-    primary=True,
-    rests_on=["bf-fig1-beta-mechanism"],
-    **BOTH,
-    figure="fig1a",
+@paper.comparison(
+    "section 6.3.1, sentence 4; Fig. 1a", primary=True, rests_on=["bf-fig1-beta-mechanism"], **BOTH
 )
 def bf_fig1_beta_order_high(runs):
     """In the high setting BF-UCB's regret is lower with a larger quota.
@@ -924,13 +866,11 @@ def bf_fig1_beta_order_high(runs):
     yield from falls_with_quota(runs, "high", "high_uniform")
 
 
-@paper.claim(
-    "comparison",
+@paper.comparison(
     "section 6.3.1, sentence 4; Fig. 1b",
     primary=True,
     rests_on=["bf-fig1-beta-mechanism"],
     readings=[*VERSIONS],
-    figure="fig1b",
 )
 def bf_fig1_beta_order_low(runs):
     """In the low setting BF-UCB's regret is lower with a larger quota.
@@ -940,8 +880,7 @@ def bf_fig1_beta_order_low(runs):
     yield from falls_with_quota(runs, LOW, "low_uniform")
 
 
-@paper.claim(
-    "explanation",
+@paper.explanation(
     "section 6.3.1, sentence 4",
     part="the low setting, where the suboptimal group has pulls beyond its quota",
     **BOTH,
@@ -954,7 +893,7 @@ def bf_fig1_beta_mechanism(runs):
     """
     for version in readings(VERSIONS):
         shown = runs("high", label="BF-UCB", version=version)
-        small, large = (shown(beta=one).end("between_regret") for one in (0.2, 0.4))
+        small, large = (shown(beta=quota).end("between_regret") for quota in (0.2, 0.4))
         phrase = "share of the runs whose regret has a larger first part with quotas 0.2 than 0.4"
         yield share(phrase, small > large, at_least=0.5, beside=True)
         shown = runs(LOW, label="BF-UCB", version=version)
@@ -966,7 +905,7 @@ def bf_fig1_beta_mechanism(runs):
         yield mean(phrase, first - 0.8 * whole, at_least=0, unit="reward")
 
 
-@paper.claim("invariant", "section 6.3.1, sentence 5")
+@paper.invariant("section 6.3.1, sentence 5")
 def bf_fig1_beta_half_zero(runs):
     """With quotas of $(1/2, 1/2)$ BF-UCB pulls groups in turn, and its regret's first part is 0.
 
@@ -980,8 +919,7 @@ def bf_fig1_beta_half_zero(runs):
         yield exact("rounds in which no group is behind", asked, unit="rounds", beside=True)
 
 
-@paper.claim(
-    "comparison",
+@paper.comparison(
     "section 6.3.1, last but one sentence",
     rests_on=["bf-fig1-variance-cause"],
     **BOTH,
@@ -1001,8 +939,7 @@ def bf_fig1_low_high_variance(runs):
             yield mean(phrase, spread(run), at_least=spread(high), paired=False)
 
 
-@paper.claim(
-    "explanation",
+@paper.explanation(
     "section 6.3.1, last sentence",
     part="that the best group changes; not that the rewards are hard to separate",
     rests_on=["bf-setup-low-varying"],
@@ -1016,17 +953,14 @@ def bf_fig1_variance_cause(runs):
     for version in readings(VERSIONS):
         for run in runs(LOW, label="BF-UCB", version=version).each("policy"):
             logs, best = np.log(run.end("reward_regret")), run["group_values"].argmax(axis=1)
-            among = logs - np.array([logs[best == one].mean() for one in best])
-            phrase = (
-                "half the variance of the logarithm of the reward regret minus its variance among "
-                "runs with the same best group"
-            )
+            among = logs - np.array([logs[best == group].mean() for group in best])
+            phrase = "half the variance of the logarithm of the reward regret minus its variance "
+            phrase += "among runs with the same best group"
             yield mean(phrase, 0.5 * (logs - logs.mean()) ** 2, at_least=among**2)
 
 
-paper.untested(
+paper.comparison(
     "bf-fig1-only-bf",
-    "comparison",
     "section 6.3.1, sentence 2",
     "Of the policies compared only BF-UCB keeps bi-level fairness.",
     **BOTH,
@@ -1059,7 +993,7 @@ def goes_to_zero(runs, settings, uniform, g):
         yield tenth(run).control(tenth(uniform))
 
 
-@paper.claim("rate", "section 6.3.2, sentence 2; Fig. 2a", primary=True, **BOTH, figure="fig2a")
+@paper.rate("section 6.3.2, sentence 2; Fig. 2a", primary=True, **BOTH)
 def bf_fig2_to_zero_high_maj(runs):
     """In the high setting BF-UCB's distance from the fair policy goes to 0 within the majority.
 
@@ -1069,7 +1003,7 @@ def bf_fig2_to_zero_high_maj(runs):
     yield from goes_to_zero(runs, "high", "high_uniform", 0)
 
 
-@paper.claim("rate", "section 6.3.2, sentence 2; Fig. 2a", primary=True, **BOTH, figure="fig2a")
+@paper.rate("section 6.3.2, sentence 2; Fig. 2a", primary=True, **BOTH)
 def bf_fig2_to_zero_high_min(runs):
     """In the high setting BF-UCB's distance from the fair policy goes to 0 within the minority.
 
@@ -1078,9 +1012,7 @@ def bf_fig2_to_zero_high_min(runs):
     yield from goes_to_zero(runs, "high", "high_uniform", 1)
 
 
-@paper.claim(
-    "rate", "section 6.3.2, sentence 2; Fig. 2b", primary=True, readings=[*VERSIONS], figure="fig2b"
-)
+@paper.rate("section 6.3.2, sentence 2; Fig. 2b", primary=True, readings=[*VERSIONS])
 def bf_fig2_to_zero_low_maj(runs):
     """In the low setting BF-UCB's distance from the fair policy goes to 0 within the majority.
 
@@ -1089,9 +1021,7 @@ def bf_fig2_to_zero_low_maj(runs):
     yield from goes_to_zero(runs, LOW, "low_uniform", 0)
 
 
-@paper.claim(
-    "rate", "section 6.3.2, sentence 2; Fig. 2b", primary=True, readings=[*VERSIONS], figure="fig2b"
-)
+@paper.rate("section 6.3.2, sentence 2; Fig. 2b", primary=True, readings=[*VERSIONS])
 def bf_fig2_to_zero_low_min(runs):
     """In the low setting BF-UCB's distance from the fair policy goes to 0 within the minority.
 
@@ -1103,12 +1033,8 @@ def bf_fig2_to_zero_low_min(runs):
 FIRST_NEAR = "first round when the policy is a quarter as far from the fair one as equal shares are"
 
 
-@paper.claim(
-    "comparison",
-    "section 6.3.2, sentence 3; Fig. 2a",
-    rests_on=["bf-fig2a-cause-many-arms"],
-    **BOTH,
-    figure="fig2a",
+@paper.comparison(
+    "section 6.3.2, sentence 3; Fig. 2a", rests_on=["bf-fig2a-cause-many-arms"], **BOTH
 )
 def bf_fig2a_majority_not_faster(runs):
     """In the high setting BF-UCB converges no faster in the majority than in the minority."""
@@ -1130,7 +1056,7 @@ def bf_fig2a_majority_not_faster(runs):
         yield clearly_larger(phrase, later, at_least=sooner, unit="rounds")
 
 
-@paper.claim("explanation", "section 6.3.2, sentence 4")
+@paper.explanation("section 6.3.2, sentence 4")
 def bf_fig2a_cause_many_arms(runs):
     """BF-UCB's policy within the majority converges later because the majority has many arms."""
     phrase = f"growth exponent, in the number of arms, of the {FIRST_NEAR}"
@@ -1138,7 +1064,7 @@ def bf_fig2a_cause_many_arms(runs):
     yield rises(phrase, *runs("majority").over(size, first))
 
 
-@paper.claim("comparison", "section 6.3.2, last sentence; Fig. 2b", **BOTH, figure="fig2b")
+@paper.comparison("section 6.3.2, last sentence; Fig. 2b", **BOTH)
 def bf_fig2b_faster(runs):
     """In the low setting BF-UCB's policies converge much faster than in the high one.
 
@@ -1153,22 +1079,19 @@ def bf_fig2b_faster(runs):
             yield mean(phrase, first, at_most=second, paired=False, unit="rounds")
 
 
-paper.untested(
+paper.number(
     "bf-fig2-which-optimal",
-    "number",
     "section 6.3.2, sentence 3, in brackets",
     "In the high setting the majority is the best group in almost all runs.",
     alias_of="bf-setup-high-separation",
 )
 
 
-@paper.claim(
-    "shape",
+@paper.shape(
     "section 6.3.3, sentence 3; Fig. 3a",
     primary=True,
     rests_on=["bf-fig3a-initial-cause"],
     **BOTH,
-    figure="fig3a",
     combine="any",
 )
 def bf_fig3a_initial_rise(runs):
@@ -1197,7 +1120,7 @@ def bf_fig3a_initial_rise(runs):
             yield rise(run, other, 1000, rival, beside=True, name=f"over_{policy}")
 
 
-@paper.claim("explanation", "section 6.3.3, sentence 4", **BOTH, figure="fig3a", combine="any")
+@paper.explanation("section 6.3.3, sentence 4", **BOTH, figure="fig3a", combine="any")
 def bf_fig3a_initial_cause(runs):
     """At first all policies explore, and earn about the same.
 
@@ -1209,7 +1132,7 @@ def bf_fig3a_initial_cause(runs):
             yield mean(phrase, to_ucb(run, ucb, t), equal_to=1, difference=[-0.02, 0.02])
 
 
-@paper.claim("shape", "section 6.3.3, sentences 3 and 5; Fig. 3a", **BOTH, figure="fig3a")
+@paper.shape("section 6.3.3, sentences 3 and 5; Fig. 3a", **BOTH)
 def bf_fig3a_later_decline(runs):
     """Later the rewards of BF-UCB, GEF and MF decrease gradually relative to UCB's.
 
@@ -1221,36 +1144,34 @@ def bf_fig3a_later_decline(runs):
         yield clearly_larger(phrase, after_tenth, at_least=at_end)
 
 
-@paper.claim("comparison", "section 6.3.3, sentence 5; Fig. 3a", **BOTH, figure="fig3a")
+@paper.comparison("section 6.3.3, sentence 5; Fig. 3a", **BOTH)
 def bf_fig3a_less_than_ucb(runs):
     """The fair policies BF-UCB, GEF and MF come to earn less than UCB."""
     for run, ucb in shown_in_fig_3a(runs):
-        earned, most = (one.end("reward_after_start") for one in (run, ucb))
+        earned, most = (played.end("reward_after_start") for played in (run, ucb))
         phrase = "UCB's reward after the initial rounds minus that of the fair policy"
         yield clearly_larger(phrase, most, at_least=earned, unit="reward")
 
 
-@paper.claim("comparison", "section 6.3.3, sentence 6; Fig. 3a", **BOTH, figure="fig3a")
+@paper.comparison("section 6.3.3, sentence 6; Fig. 3a", **BOTH)
 def bf_fig3a_gef_above_mf(runs):
     """GEF earns more than MF."""
     for _, gef, mf, _ in shown_in_fig_3(runs):
-        earned = [one.end("reward_after_start") for one in (gef, mf)]
+        earned = [played.end("reward_after_start") for played in (gef, mf)]
         phrase = "GEF's reward after the initial rounds minus MF's"
         yield clearly_larger(phrase, earned[0], at_least=earned[1], unit="reward")
         for t in cases(round=[gef.T // 10**k for k in (4, 3, 2, 1)]):
-            earned = [one.at("reward_after_start", t) for one in (gef, mf)]
+            earned = [played.at("reward_after_start", t) for played in (gef, mf)]
             early = f"{phrase}, early"
             yield mean(early, earned[0], at_least=earned[1], unit="reward", beside=True)
 
 
-@paper.claim(
-    "comparison", "section 6.3.3, last sentence; Fig. 3a", primary=True, **BOTH, figure="fig3a"
-)
+@paper.comparison("section 6.3.3, last sentence; Fig. 3a", primary=True, **BOTH)
 def bf_fig3a_bf_least(runs):
     """BF-UCB earns less than each of UCB, GEF and MF."""
 
     def earns_more(rival, run, ask=clearly_larger, where="", **said):
-        more, less = (one.end("reward_after_start") for one in (rival, run))
+        more, less = (played.end("reward_after_start") for played in (rival, run))
         phrase = f"{rival.label}'s reward after the initial rounds{where} minus BF-UCB's"
         return ask(phrase, more, at_least=less, unit="reward", **said)
 
@@ -1258,11 +1179,11 @@ def bf_fig3a_bf_least(runs):
         for rival in (ucb, gef, mf):
             yield earns_more(rival, bf_ucb).control(earns_more(rival, ucb))
     with reading("printed"):
-        bf_ucb, mf = (runs("rivals", label=one) for one in ("BF-UCB", "MF"))
+        bf_ucb, mf = (runs("rivals", label=name) for name in ("BF-UCB", "MF"))
         yield earns_more(mf, bf_ucb, mean, " in the low setting", beside=True)
 
 
-@paper.claim("number", "section 6.3.3, last but one sentence; Fig. 3a", **BOTH, figure="fig3a")
+@paper.number("section 6.3.3, last but one sentence; Fig. 3a", **BOTH)
 def bf_fig3a_near_one(runs):
     """BF-UCB's, GEF's and MF's rewards are not far from UCB's, and do not differ much.
 
@@ -1271,21 +1192,19 @@ def bf_fig3a_near_one(runs):
     """
     for *policies, ucb in shown_in_fig_3(runs):
         ratios = [to_ucb(run, ucb, run.T) for run in policies]
-        for run, one in zip(policies, ratios, strict=True):
-            yield mean(f"reward of {run.label} divided by UCB's", one, at_least=0.9)
+        for run, earned in zip(policies, ratios, strict=True):
+            yield mean(f"reward of {run.label} divided by UCB's", earned, at_least=0.9)
         apart, phrase = np.ptp(ratios, axis=0), "largest difference between two of these ratios"
         yield mean(phrase, apart, at_most=0.1)
         yield mean(f"{phrase}, more closely", apart, at_most=0.05, beside=True)
 
 
-@paper.claim(
-    "comparison", "section 6.3.4, sentence 2; Fig. 3b", primary=True, **BOTH, figure="fig3b"
-)
+@paper.comparison("section 6.3.4, sentence 2; Fig. 3b", primary=True, **BOTH)
 def bf_fig3b_bf_gef_balanced(runs):
     """BF-UCB and GEF give the two groups the most balanced exposure."""
 
     def more_uneven(rival, run):
-        more, less = (np.abs(np.diff(of_groups(one, "plays"))[:, 0]) for one in (rival, run))
+        more, less = (np.abs(np.diff(of_groups(played, "plays"))[:, 0]) for played in (rival, run))
         phrase = (
             f"difference between the groups' pulls under {rival.label} minus that under a policy"
         )
@@ -1299,12 +1218,12 @@ def bf_fig3b_bf_gef_balanced(runs):
 
 
 def more_for_minority(run, other, **said):
-    more, less = (of_groups(one, "plays")[:, 1] for one in (run, other))
+    more, less = (of_groups(played, "plays")[:, 1] for played in (run, other))
     phrase = f"pulls of the minority under {run.label} minus those under {other.label}"
     return clearly_larger(phrase, more, at_least=less, unit="pulls", **said)
 
 
-@paper.claim("comparison", "section 6.3.4, sentence 3; Fig. 3b", **BOTH, figure="fig3b")
+@paper.comparison("section 6.3.4, sentence 3; Fig. 3b", **BOTH)
 def bf_fig3b_ucb_least(runs):
     """UCB gives the minority the least exposure."""
     for *others, ucb in shown_in_fig_3(runs):
@@ -1312,7 +1231,7 @@ def bf_fig3b_ucb_least(runs):
             yield more_for_minority(run, ucb)
 
 
-@paper.claim("comparison", "section 6.3.4, sentence 4; Fig. 3b", **BOTH, figure="fig3b")
+@paper.comparison("section 6.3.4, sentence 4; Fig. 3b", **BOTH)
 def bf_fig3b_mf_majority(runs):
     """MF pulls the majority far more often than the minority."""
     for _, _, mf, _ in shown_in_fig_3(runs):
@@ -1320,22 +1239,19 @@ def bf_fig3b_mf_majority(runs):
         yield share(phrase, of_groups(mf, "plays")[:, 1] < 0.2 * mf.T, at_least=0.85)
 
 
-paper.untested(
+paper.qualitative(
     "bf-fig3b-individual-not-group",
-    "qualitative",
     "section 6.3.4, last sentence; Fig. 3b",
     "Exposure fairness of the arms alone, as MF keeps it, gives groups too little exposure.",
     alias_of="bf-intro-mf-not-enough",
 )
 
 
-@paper.claim(
-    "comparison",
+@paper.comparison(
     "section 6.3.5, sentence 2; Fig. 3c",
     primary=True,
     readings=["printed", "released", "printed_fair", "released_fair"],
     conditional=["released", "released_fair"],
-    figure="fig3c",
 )
 def bf_fig3c_mf_least(runs):
     """MF gives the minority's arms the least exposure.
@@ -1344,31 +1260,27 @@ def bf_fig3c_mf_least(runs):
     notebook's cell for this figure the labels are rotated, so that the bars named MF are those of
     UCB. Whether that cell made the figure is not known.
     """
-    contradicted = "The claim is contradicted. A control guards only claims that are supported."
     for version, (bf_ucb, gef, mf, ucb) in zip(VERSIONS, shown_in_fig_3(runs), strict=True):
-        yield more_for_minority(ucb, mf, uncontrolled=contradicted)
+        yield more_for_minority(ucb, mf, uncontrolled=AGAINST)
         with reading(f"{version}_fair"):
             for run in (bf_ucb, gef):
                 yield more_for_minority(run, mf).control(of_groups(ucb, "plays")[:, 1])
 
 
-paper.untested(
+paper.comparison(
     "bf-fig3c-ucb-least",
-    "comparison",
     "section 6.3.5, sentence 5; Fig. 3c",
     "UCB gives the minority's arms the least exposure.",
     alias_of="bf-fig3b-ucb-least",
 )
 
 
-@paper.claim(
-    "comparison",
+@paper.comparison(
     "section 6.3.5, sentence 3; Fig. 3c",
     primary=True,
     part="""that the arm with the fewest pulls has most of them; on average GEF is as good, and MF
     spreads pulls more evenly""",
     **BOTH,
-    figure="fig3c",
 )
 def bf_fig3c_bf_best(runs):
     """BF-UCB gives the minority's arms the best exposure.
@@ -1383,15 +1295,15 @@ def bf_fig3c_bf_best(runs):
         for rival in rivals:
             phrase = "pulls of the minority's arm with the fewest, under BF-UCB minus under "
             phrase += rival.label
-            fewest, others = (pulls(one).min(axis=1) for one in (bf_ucb, rival))
+            fewest, others = (pulls(played).min(axis=1) for played in (bf_ucb, rival))
             asked = clearly_larger(phrase, fewest, at_least=others, unit="pulls")
             yield asked.control(pulls(rivals[-1]).min(axis=1))  # UCB
         phrase = "Jain's index of the pulls in the minority under BF-UCB minus that under MF"
-        even, others = (jain_index(pulls(one)) for one in (bf_ucb, rivals[1]))
+        even, others = (jain_index(pulls(played)) for played in (bf_ucb, rivals[1]))
         yield mean(phrase, even, at_least=others, beside=True)
 
 
-@paper.claim("comparison", "section 6.3.5, sentence 4; Fig. 3c", **BOTH, figure="fig3c")
+@paper.comparison("section 6.3.5, sentence 4; Fig. 3c", **BOTH)
 def bf_fig3c_gef_high_variance(runs):
     """GEF's exposure of an arm varies much from run to run because the best arm changes."""
 
@@ -1409,7 +1321,7 @@ def bf_fig3c_gef_high_variance(runs):
         yield clearly_larger(phrase, spread(pulls), at_least=spread(ranked), unit="pulls")
 
 
-@paper.claim("qualitative", "section 6.3.5, last sentence; Fig. 3c", **BOTH, figure="fig3c")
+@paper.qualitative("section 6.3.5, last sentence; Fig. 3c", **BOTH)
 def bf_fig3c_both_levels(runs):
     """BF-UCB secures the exposure of the groups, and that of each arm within its group."""
     for bf_ucb, *_ in shown_in_fig_3(runs):
@@ -1418,15 +1330,12 @@ def bf_fig3c_both_levels(runs):
         yield share(phrase, enough, at_least=0.85)
         off = np.abs(of_fair_share(bf_ucb) - 1)
         for g, group in enumerate(GROUPS):
-            phrase = (
-                f"share of the runs in which each arm's share of the {group}'s pulls is less than "
-                "a fifth off its fair share"
-            )
+            phrase = f"share of the runs in which each arm's share of the {group}'s pulls is less "
+            phrase += "than a fifth off its fair share"
             yield share(phrase, arms_of(bf_ucb, g, off).max(axis=1) < 0.2, at_least=0.85)
 
 
-@paper.claim(
-    "number",
+@paper.number(
     "the notebook released with the paper, the images of its last cells that were run",
     readings=[*VERSIONS],
     about="project",
@@ -1443,8 +1352,8 @@ def bf_notebook_magnitudes(runs):
     def read_off(what, **at):
         """Return the number read off the notebook's images, and the largest error of reading."""
         known = runs.published[what]
-        (found,) = (one["value"] for one in known["values"] if at.items() <= one.items())
-        return {"published": float(found), "within": known["reading_error"]}
+        (value,) = (point["value"] for point in known["values"] if at.items() <= point.items())
+        return {"published": float(value), "within": known["reading_error"]}
 
     for version in readings(VERSIONS):
         for run in runs("port_check", label="BF-UCB", version=version).each("policy"):
@@ -1459,9 +1368,8 @@ def bf_notebook_magnitudes(runs):
                 yield curve(phrase, distance, **known)
 
 
-paper.untested(
+paper.number(
     "bf-concl-competitive",
-    "number",
     "section 7, sentence 3",
     "BF-UCB's rewards, relative to UCB's, are competitive in comparison to MF and GEF.",
     **BOTH,
@@ -1469,18 +1377,14 @@ paper.untested(
     printed as GF here.""",
     judged_by=["bf-abs-no-significant-drop", "bf-fig3a-near-one"],
 )
-
-paper.untested(
+paper.comparison(
     "bf-concl-minority-exposure",
-    "comparison",
     "section 7, sentence 4",
     "BF-UCB achieves fair exposure of the minority's arms.",
     alias_of="bf-fig3c-bf-best",
 )
-
-paper.untested(
+paper.opinion(
     "bf-concl-foundation",
-    "opinion",
     "section 7, sentence 2",
     "The regret decomposition and the fairness guarantee are a theoretical foundation of BF-UCB.",
     rests_on=["bf-thm4-identity", "bf-thm2-gef", "bf-thm3-convergence"],
@@ -1492,7 +1396,7 @@ def like_paper(runs, policy, name, ratio=(0.9, 1.1), **said):
     """Ask whether BF-UCB with one departure of the program has the regret of that in the paper."""
     for bf_ucb in runs("departures").each("instance"):
         regret, as_printed = (
-            bf_ucb(policy=one).end("reward_regret") for one in (policy, "paper_04")
+            bf_ucb(policy=name).end("reward_regret") for name in (policy, "paper_04")
         )
         phrase = f"reward regret of BF-UCB with {name} divided by that of BF-UCB as printed"
         yield mean(phrase, regret, equal_to=as_printed, ratio=list(ratio), **said)
@@ -1502,14 +1406,13 @@ def like_mf(runs, policy, name):
     """Ask whether MF with one departure of the program serves the minority as often as MF."""
     for bf_ucb in runs("departures").each("instance"):
         changed, as_printed = (
-            of_groups(bf_ucb(policy=one), "plays")[:, 1] / bf_ucb.T for one in (policy, "mf")
+            of_groups(bf_ucb(policy=name), "plays")[:, 1] / bf_ucb.T for name in (policy, "mf")
         )
         phrase = f"minority's share of the pulls of MF with {name} minus that of MF"
         yield mean(phrase, changed, equal_to=as_printed, difference=[-0.01, 0.01])
 
 
-@paper.claim(
-    "inconsistency",
+@paper.inconsistency(
     "Subroutine 2, line 2; Subroutine 3, line 2; the notebook's width",
     between=["text: sqrt(2 ln(4 N_g k_g / delta))", "program: sqrt(2 ln(4 N_g k_g) / delta)"],
 )
@@ -1519,14 +1422,13 @@ def bf_inconsistency_01(runs):
     yield from like_paper(runs, "delta_outside", wide, [0.5, 2])
     for bf_ucb in runs("departures").each("instance"):
         both, program = (
-            bf_ucb(policy=one).end("reward_regret") for one in ("delta_outside_cut", "released_04")
+            bf_ucb(policy=key).end("reward_regret") for key in ("delta_outside_cut", "released_04")
         )
         phrase = f"reward regret of BF-UCB with {wide} and the cut at 1 divided by the program's"
         yield mean(phrase, both, equal_to=program, ratio=[0.9, 1.1], beside=True)
 
 
-@paper.claim(
-    "inconsistency",
+@paper.inconsistency(
     "section 6.1.2; the notebook's MF",
     between=["text: FairX-UCB, with its own pulls", "program: with BF-UCB's pulls"],
 )
@@ -1535,8 +1437,7 @@ def bf_inconsistency_02(runs):
     yield from like_mf(runs, "mf_counts", "BF-UCB's pulls in the widths")
 
 
-@paper.claim(
-    "inconsistency",
+@paper.inconsistency(
     "Subroutine 2, line 1; the notebook's running mean",
     between=["text: S_i / N_i", "program: (N m + r) / (N + 1) with the pull counted already"],
 )
@@ -1545,8 +1446,7 @@ def bf_inconsistency_03(runs):
     yield from like_paper(runs, "running_mean", "the program's running mean")
 
 
-@paper.claim(
-    "inconsistency",
+@paper.inconsistency(
     "Subroutine 2, line 7; the notebook's draw",
     between=["text: a draw from the policy", "program: a draw using a rounded number"],
 )
@@ -1555,8 +1455,7 @@ def bf_inconsistency_04(runs):
     yield from like_paper(runs, "rounded_draw", "the program's rounded draw")
 
 
-@paper.claim(
-    "inconsistency",
+@paper.inconsistency(
     "Algorithm 1, lines 5 to 14; the notebook's initial rounds",
     between=["Algorithm 1: the groups in turn", "program: one group after the other"],
 )
@@ -1568,9 +1467,8 @@ def bf_inconsistency_05(runs):
     yield from like_paper(runs, "initial_order", "the program's initial rounds", beside=True)
 
 
-paper.untested(
+paper.inconsistency(
     "bf-inconsistency-06",
-    "inconsistency",
     "section 6.2, sentence 2; the notebook's loop",
     "The paper has 50 runs, the program loops over ten instances, and its images show one.",
     between=["paper: 50 runs", "program: ten instances, of which the last is drawn"],
@@ -1578,8 +1476,7 @@ paper.untested(
 )
 
 
-@paper.claim(
-    "inconsistency",
+@paper.inconsistency(
     "section 6.2, item 1; the notebook's means",
     between=["paper: all means drawn afresh", "program: one mean of each group is fixed"],
 )
@@ -1591,8 +1488,7 @@ def bf_inconsistency_07(runs):
     yield mean(phrase, 1 * fixed, equal_to=1 * drawn, difference=[-0.05, 0.05], paired=False)
 
 
-@paper.claim(
-    "inconsistency",
+@paper.inconsistency(
     "Subroutines 2 and 3, lines 4; section 6.2; the notebook's optimistic means",
     between=["paper: mean + w", "program: min(1, mean + w)"],
 )
@@ -1601,8 +1497,7 @@ def bf_inconsistency_08(runs):
     yield from like_paper(runs, "cut_04", "the cut at 1")
 
 
-@paper.claim(
-    "inconsistency",
+@paper.inconsistency(
     "section 6.1.1; the notebook's UCB and GEF",
     between=["paper: conventional UCB", "program: a wide index, cut off at 1, ties by number"],
 )
@@ -1611,15 +1506,14 @@ def bf_inconsistency_09(runs):
 
     The text does not say which arm GEF pulls if no group is behind.
     """
-    bf_ucb, ucb = (runs("high", policy=one) for one in ("paper_04", "paper_ucb"))
+    bf_ucb, ucb = (runs("high", policy=name) for name in ("paper_04", "paper_ucb"))
     wide = runs("high_variants", policy="ucb_width")
-    beside_ucb1, beside_wide = (to_ucb(bf_ucb, one, bf_ucb.T) for one in (ucb, wide))
+    beside_ucb1, beside_wide = (to_ucb(bf_ucb, rival, bf_ucb.T) for rival in (ucb, wide))
     phrase = "BF-UCB's reward divided by UCB1's minus that divided by that of UCB with its width"
     yield mean(phrase, beside_ucb1, equal_to=beside_wide, difference=[-0.02, 0.02])
 
 
-@paper.claim(
-    "inconsistency",
+@paper.inconsistency(
     "Definition 5; the notebook's regret",
     between=["Definition 5: means, all rounds", "program: rewards after the initial rounds"],
 )
@@ -1631,46 +1525,38 @@ def bf_inconsistency_10(runs):
         yield mean(phrase, counted, equal_to=regret, ratio=[0.9, 1.1])
 
 
-paper.untested(
+paper.inconsistency(
     "bf-inconsistency-11",
-    "inconsistency",
     "section 6.3.5, sentence 2; the notebook's cell for Fig. 3c",
     """The notebook's cell for Fig. 3c labels its bars in rotated order. By these labels MF would
     give the least exposure.""",
     between=["cell: arrays of BF-UCB, UCB, MF, GEF", "its labels: BF-UCB, MF, GEF, UCB"],
-    untestable=(
-        "The cell was not run in the released file. Whether the figure comes from it is not known."
-    ),
+    untestable="""The cell was not run in the released file. Whether the figure comes from it is
+    not known.""",
 )
 
 
-@paper.claim(
-    "inconsistency",
+@paper.inconsistency(
     "section 6.2, item 2; the notebook's cell for Fig. 3c",
     between=["paper: 50 and 10 arms", "cell: 30 and 10 arms"],
 )
 def bf_inconsistency_12(runs):
     """The notebook's cell for Fig. 3c has 30 arms in the majority, and the paper has 50."""
-    fewer, as_printed = (
-        of_groups(run, "plays")[:, 1] / run.T
-        for run in (runs(one, policy="paper_mf") for one in ("high_fewer", "high"))
-    )
+    both = (runs(name, policy="paper_mf") for name in ("high_fewer", "high"))
+    fewer, as_printed = (of_groups(run, "plays")[:, 1] / run.T for run in both)
     phrase = "minority's share of MF's pulls with 30 arms in the majority minus that with 50"
     yield mean(phrase, fewer, equal_to=as_printed, difference=[-0.02, 0.02], paired=False)
 
 
-paper.untested(
+paper.inconsistency(
     "bf-inconsistency-13",
-    "inconsistency",
     "footnote 1; the notebook",
     "The released notebook does not run to its end, and has only the low setting.",
     between=["footnote: code is available", "notebook: undefined name, no high setting"],
     untestable="Missing code cannot be run.",
 )
-
-paper.untested(
+paper.inconsistency(
     "bf-inconsistency-14",
-    "inconsistency",
     "section 3.3; the notebook's optimum",
     "Of tied groups the program takes the later as optimum and the earlier for its choices.",
     between=["optimum: the later group", "choices: the earlier group"],
@@ -1678,8 +1564,7 @@ paper.untested(
 )
 
 
-@paper.claim(
-    "inconsistency",
+@paper.inconsistency(
     "sections 6.1.2 and 6.1.3; the notebook's MF",
     between=["FairX-UCB: the horizon T", "program: the round t"],
 )
@@ -1691,9 +1576,8 @@ def bf_inconsistency_15(runs):
     yield from like_mf(runs, "mf_round", "the round in the width")
 
 
-paper.untested(
+paper.inconsistency(
     "bf-inconsistency-16",
-    "inconsistency",
     "abstract, sentence 7; section 5, item 3; Theorem 7",
     """The paper gives the regret's order in three ways. One has an undefined number $N$, and none
     has the logarithm of Theorem 3's display.""",
@@ -1706,10 +1590,8 @@ paper.untested(
     ],
     judged_by=["bf-abs-sqrtT", "bf-thm7-rate-n"],
 )
-
-paper.untested(
+paper.inconsistency(
     "bf-inconsistency-17",
-    "inconsistency",
     "section 6.2, item 2; section 6.3.2; section 6.3.5",
     """The paper says that the majority is best in all runs, and elsewhere in almost all. It says of
     both MF and UCB that they give the minority's arms the least exposure.""",
@@ -1718,10 +1600,8 @@ paper.untested(
     between=["section 6.3.5: MF gives the least", "section 6.3.5: UCB gives the least"],
     judged_by=["bf-fig3c-mf-least", "bf-fig3b-ucb-least"],
 )
-
-paper.untested(
+paper.inconsistency(
     "bf-inconsistency-18",
-    "inconsistency",
     "Lemma 5; Theorem 7",
     "Lemma 5's brackets are not cut off at 0, so its bound falls below 0, unlike its left side.",
     between=["left side: never below 0", "right side: to minus infinity with T"],
@@ -1729,8 +1609,7 @@ paper.untested(
 )
 
 
-@paper.claim(
-    "inconsistency",
+@paper.inconsistency(
     "Theorem 7, last sentence; section 6.2",
     between=[
         "Theorem 7: delta at least 1 / sqrt T, O(sqrt(T n))",
@@ -1747,18 +1626,15 @@ def bf_inconsistency_19(runs):
         yield rounded(phrase, [run.delta * run.T - np.sqrt(run.T * run.N)], unit="reward")
 
 
-paper.untested(
+paper.inconsistency(
     "bf-inconsistency-20",
-    "inconsistency",
     "section 6.3.1, sentence 5; Definition 2",
     "The example of quotas $(1/2, 1/2)$ contradicts the condition that quotas sum to less than 1.",
     between=["Definition 2: a sum below 1", "example: a sum of 1"],
     judged_by=["bf-fig1-beta-half-zero"],
 )
-
-paper.untested(
+paper.inconsistency(
     "bf-inconsistency-21",
-    "inconsistency",
     "proof of Theorem 3",
     """Hoeffding's inequality gives Eq. 3's probability for no range of rewards. The proof has $w$
     in place of $2 w$, and joins probabilities without summing them.""",
@@ -1770,10 +1646,8 @@ paper.untested(
     note="By arithmetic, a mean at the lower end of its interval is $2 w$ below the upper end.",
     judged_by=["bf-eq3-coverage", "bf-thm3-first-line"],
 )
-
-paper.untested(
+paper.inconsistency(
     "bf-inconsistency-22",
-    "inconsistency",
     "proof of Theorem 2; Observation 1",
     "Theorem 2's proof has an inequality that is false at $t = 1$; the theorem holds.",
     between=["proof: floor(t / m) >= beta_g t", "t = 1: 0 against beta_g"],
@@ -1782,8 +1656,7 @@ paper.untested(
 )
 
 
-@paper.claim(
-    "inconsistency",
+@paper.inconsistency(
     "Subroutine 2, lines 5 and 6",
     between=["line 5: the maximiser over the box", "line 6: the empirical means"],
 )
@@ -1799,9 +1672,8 @@ def bf_inconsistency_23(runs):
         yield share(phrase, (of_fair_share(run) > 0.1).all(axis=1), at_least=0.5, beside=True)
 
 
-paper.untested(
+paper.inconsistency(
     "bf-inconsistency-24",
-    "inconsistency",
     "section 6.3.1, sentence 4; Fig. 1a",
     "The reason given for lower regret with larger quotas needs pulls of the suboptimal group.",
     part="the low setting, where there are such pulls",
@@ -1810,20 +1682,16 @@ paper.untested(
     note="In the high setting, as printed, there are none, so the reason explains nothing there.",
     judged_by=["bf-fig1-beta-mechanism"],
 )
-
-paper.untested(
+paper.inconsistency(
     "bf-inconsistency-25",
-    "inconsistency",
     "sections 5 and 6.2",
     """The theorems are numbered from 2, the ratio of 1 to 8 is not that of 10 to 50, and no reward
     distribution is named.""",
     between=["section 6.2: ratio 1 to 8", "setting 2: 10 to 50 arms"],
     untestable="These are matters of wording.",
 )
-
-paper.untested(
+paper.inconsistency(
     "bf-inconsistency-26",
-    "inconsistency",
     "Theorem 3 and its proof",
     r"""Theorem 3 is about a limit, but its proof shows a bound at fixed $\delta$ that holds with
     probability at least $1 - \delta$.""",

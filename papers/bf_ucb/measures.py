@@ -139,7 +139,7 @@ def group_bound(
 ):
     """Lemma 5's bound on the first part of the regret, as printed."""
     ratio = max(ends_of_means[1]) / min(ends_of_means[0])
-    betas = [float(rational("quotas", one)) for one in group_quotas]
+    betas = [float(rational("quotas", quota)) for quota in group_quotas]
     given = rounds, served, group_size, group_gap[:, None], betas, delta, ratio
     return bounds.group_bound(*given, clipped=clipped)
 
@@ -156,8 +156,8 @@ def fluid_regret(served, means, groups, delta, which=0):
     ends = np.cumsum(groups)
     each = np.broadcast_to(means, (len(served), ends[-1]))
     totals = np.zeros(served.shape[:2])
-    for r, own in enumerate(each):
-        for g, arms in enumerate(np.split(own, ends[:-1])):
+    for r, of_replicate in enumerate(each):
+        for g, arms in enumerate(np.split(of_replicate, ends[:-1])):
             totals[r] += fluid(arms, served[r, :, g], delta)[which]
     return totals
 
@@ -199,13 +199,6 @@ def first_near(run, group):
 def largest_shortfall(run):
     """Return the largest shortfall of a group in any round, in whole rounds, of each replicate."""
     return numerators(run.end("group_deficit_sup").max(axis=1))
-
-
-def failed_steps(proof):
-    """Return 1 for each step of a derivation on BF-UCB that does not hold, else 0."""
-    from fairbandits.theory.derivations.group_regret import PROOFS  # imports SymPy
-
-    return [step() for step in PROOFS[proof]]
 
 
 def fluid_rises(number, what, order, power, seed):

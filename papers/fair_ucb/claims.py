@@ -22,7 +22,7 @@ from fairbandits.claims import (
     readings,
     share,
 )
-from fairbandits.theory import bounds
+from fairbandits.theory import bounds, derivations
 from fairbandits.theory.bounds import CONSTANT
 from fairbandits.theory.fair_learn_adversary import lack_asleep, worst_learner
 from fairbandits.theory.fair_learn_counts import (
@@ -32,8 +32,9 @@ from fairbandits.theory.fair_learn_counts import (
     paid_while_filling,
     quotas_cost,
 )
-from measures import failed_steps, most_missed, over
+from measures import most_missed, over
 
+failed_steps = partial(derivations.failed_steps, "ucb1_proofs")
 paper = Paper(
     "fair_ucb",
     "Fair-UCB: achieving fairness in the stochastic multi-armed bandit problem",
@@ -69,10 +70,8 @@ paper = Paper(
 ALGORITHM_1 = "Algorithm 1"
 ALGORITHM_2 = "Algorithm 2, with the order of its first phase"
 FAIRNESS = r"the formula of Definition 2, $\lfloor r_i t \rfloor - N \le \alpha$"
-R_REGRET = (
-    r"the formula of Definition 4, gaps times the pulls beyond $\max(0, \lfloor r_i T \rfloor "
-    r"- \alpha)$"
-)
+R_REGRET = r"""the formula of Definition 4, gaps times the pulls beyond $\max(0, \lfloor r_i T
+    \rfloor - \alpha)$"""
 INSTANCE_1 = "the means, quotas and horizon of Instance 1"
 INSTANCE_2 = "the means, quotas and horizon of Instance 2"
 BOUND = "the bound, whose constants are those of UCB1"
@@ -127,13 +126,13 @@ AT_END = "most pulls by which an arm is below its quota in whole pulls, at the e
 
 def of_any_learner(phrase, statement, *sizes, **said):
     """A statement on Fair-Learn, with the learner that is worst for it and all quotas of a size."""
-    several = ((statement, *one) for one in sizes)
+    several = ((statement, *size) for size in sizes)
     return enumerated(f"{phrase}, with the worst learner", worst_learner, *several, **said)
 
 
 def within_bound(run, bound="r_regret_bound"):
     """The r-Regret at the end is at most Theorem 2's bound."""
-    regret, limit, most = (run.end(one) for one in ("r_regret", bound, "r_regret_most"))
+    regret, limit, most = (run.end(name) for name in ("r_regret", bound, "r_regret_most"))
     return mean("r-Regret", regret, at_most=limit[0], most=most[0], unit="reward")
 
 
@@ -142,9 +141,8 @@ def threshold(runs, name):
     return runs(name, policy="ucb1").end("violation").mean()
 
 
-paper.untested(
+paper.invariant(
     "fairucb-abs-anytime-fair",
-    "invariant",
     "abstract, sentence 5; section 1, paragraph 2 of the contributions",
     "Fair-Learn is fair at the end of every round, not only at the end of the run.",
     primary=True,
@@ -156,8 +154,7 @@ paper.untested(
 )
 
 
-@paper.claim(
-    "invariant",
+@paper.invariant(
     "Theorem 1 and the second sentence after it",
     primary=True,
     part=FEW,
@@ -177,8 +174,7 @@ def fairucb_thm1_alpha0(runs):
     yield of_any_learner(phrase, "fair", (3, 6, "kth", "0", 0), **test)
 
 
-@paper.claim(
-    "invariant",
+@paper.invariant(
     "Theorem 1; section 5, last sentence before the proof of Lemma 1",
     primary=True,
     part=FEW,
@@ -196,8 +192,7 @@ def fairucb_thm1_alpha_int(runs):
         yield exact(BEYOND, *values, unit="pulls")
 
 
-@paper.claim(
-    "invariant",
+@paper.invariant(
     "Theorem 1, for every tolerance of at least 0",
     primary=True,
     rests_on=["fairucb-lemma1-partition"],
@@ -219,8 +214,7 @@ def fairucb_thm1_alpha_nonint(runs):
         yield exact(phrase, *values, unit="pulls", beside=True)
 
 
-@paper.claim(
-    "invariant",
+@paper.invariant(
     "Theorem 1; section 2.1, sentence 2",
     part=FEW,
     rests_on=["fairucb-lemma1-partition"],
@@ -244,9 +238,8 @@ def fairucb_thm1_range(runs):
     yield of_any_learner(large, "fair", (3, 7, "all", "0"), unit="pulls", beside=True)
 
 
-paper.untested(
+paper.invariant(
     "fairucb-thm1-independent-of-learn",
-    "invariant",
     "abstract, sentence 5; Theorem 1; section 7, last sentence on Li et al.",
     "Fair-Learn's guarantee holds whatever learner it calls.",
     part="whole tolerances",
@@ -256,8 +249,7 @@ paper.untested(
 )
 
 
-@paper.claim(
-    "invariant",
+@paper.invariant(
     "Lemma 1, part 1 and the sentence after it",
     part=FEW,
     rests_on=["fairucb-lemma1-cardinality", "fairucb-obs2", "fairucb-obs3"],
@@ -272,8 +264,7 @@ def fairucb_lemma1_partition(runs):
         yield of_any_learner(phrase, "partition", *quotas)
 
 
-@paper.claim(
-    "invariant",
+@paper.invariant(
     "Lemma 1, part 2",
     part=FEW,
     rests_on=["fairucb-obs2", "fairucb-obs3"],
@@ -290,8 +281,7 @@ def fairucb_lemma1_cardinality(runs):
         yield of_any_learner(phrase, "crowding k - 1", *kth, *wider, unit="arms")
 
 
-@paper.claim(
-    "invariant",
+@paper.invariant(
     "Observation 2",
     part=FEW,
     **recalled(ALGORITHM_1, "the thresholds of the classes"),
@@ -308,7 +298,7 @@ def fairucb_obs2(runs):
         yield of_any_learner(phrase, "pulled", *quotas)
 
 
-@paper.claim("invariant", "Observation 3", part=FEW, **LEMMA_1, readings=NUMBERS)
+@paper.invariant("Observation 3", part=FEW, **LEMMA_1, readings=NUMBERS)
 def fairucb_obs3(runs):
     """Without a pull an arm moves up by at most one of the classes of deficits $r_i t - N$."""
     phrase = "classes beyond one that an arm moves up without a pull"
@@ -321,8 +311,7 @@ def fairucb_obs3(runs):
     yield of_any_learner(larger, "rise k", wider[0], unit="classes", beside=True)
 
 
-@paper.claim(
-    "invariant",
+@paper.invariant(
     "section 2.2, last sentence",
     **recalled(
         FAIRNESS, "the formula of Definition 1, a limit inferior of $E N / t$ of at least $r_i$"
@@ -333,8 +322,7 @@ def fairucb_def2_implies_def1(runs):
     yield proof(failed_steps, "fair_in_the_limit")
 
 
-@paper.claim(
-    "invariant",
+@paper.invariant(
     "section 1, paragraph 3, last sentence, and footnote 2; contributions, sentence 4",
     **recalled(ALGORITHM_1, INDEX),
 )
@@ -353,8 +341,7 @@ def fairucb_horizon_agnostic(runs):
         yield exact(phrase, *moved, unit="pulls").control(aware)
 
 
-@paper.claim(
-    "comparison",
+@paper.comparison(
     "section 7, sentences 2 and 3 on Celis et al.",
     part="""a mixture that is fair in expectation stands for the policy of Celis et al., which is
     not run""",
@@ -364,13 +351,12 @@ def fairucb_horizon_agnostic(runs):
 def fairucb_deterministic_vs_expectation(runs):
     """Fair-UCB is fair in every run, while a policy that is fair only in expectation is not."""
     yield exact(MISSED, most_missed(runs("fairness", policy="fair_ucb")), unit="pulls")
-    in_mean, fair = (runs("fair_in_mean", policy=one) for one in ("mixture", "fair_ucb"))
+    in_mean, fair = (runs("fair_in_mean", policy=name) for name in ("mixture", "fair_ucb"))
     phrase = "share of the runs of a policy fair in expectation that miss a pull in some round"
     yield share(phrase, most_missed(in_mean) > 0, at_least=0.85).control(most_missed(fair) > 0)
 
 
-@paper.claim(
-    "comparison",
+@paper.comparison(
     "section 1, contributions, third sentence from the end; section 7, sentence 2 on Li et al.",
     primary=True,
     part=f"that LFG with weights from {HEAVY[0]} on falls behind on one instance of ours",
@@ -384,10 +370,9 @@ def fairucb_stronger_than_lfg(runs):
     """
     for run in runs("fairness", "apart", policy="fair_ucb").each("experiment"):
         yield exact(MISSED, most_missed(run), unit="pulls")
+    phrase = "1 minus the most pulls that LFG misses in a run"
     for run in runs("apart", policy="lfg", eta=HEAVY).each("eta"):
-        yield exact(
-            "1 minus the most pulls that LFG misses in a run", 1 - most_missed(run), unit="pulls"
-        )
+        yield exact(phrase, 1 - most_missed(run), unit="pulls")
 
     test = {"at_least": 0, "unit": "pulls", "beside": True}
     run = runs("apart", policy="lfg", eta=1)
@@ -398,8 +383,7 @@ def fairucb_stronger_than_lfg(runs):
         yield mean(phrase, most_missed(run), **test, name="lfg_small_weights")
 
 
-@paper.claim(
-    "invariant",
+@paper.invariant(
     "section 7, last sentence on Li et al.",
     rests_on=["fairucb-thm1-independent-of-learn"],
     **GUARANTEE,
@@ -412,15 +396,12 @@ def fairucb_holds_in_li_setting(runs):
     help.
     """
     asleep = (2, 9, "0"), (2, 9, "1"), (3, 8, "0"), (3, 8, "1/2"), (3, 8, "2")
-    phrase = (
-        "least shortfall beyond the tolerance, of any policy, if an arm is unavailable at first, "
-        "times the tolerance's denominator"
-    )
+    phrase = "least shortfall beyond the tolerance, of any policy, if an arm is unavailable at "
+    phrase += "first, times the tolerance's denominator"
     yield enumerated(phrase, lack_asleep, *asleep, unit="pulls")
 
 
-@paper.claim(
-    "comparison",
+@paper.comparison(
     "section 1, contributions, sentence 5; App. C, paragraph 2, sentence 3",
     **recalled(ALGORITHM_2, FAIRNESS, INSTANCE_2),
 )
@@ -439,8 +420,7 @@ def fairucb_naive_prepull_unfair(runs):
     yield enumerated(phrase, filled_in_turn, *sizes, unit="pulls", beside=True)
 
 
-@paper.claim(
-    "bound",
+@paper.bound(
     "Theorem 2",
     primary=True,
     rests_on=["fairucb-thm2-case1", "fairucb-thm2-case2", "fairucb-obs1-optimal"],
@@ -460,7 +440,7 @@ def fairucb_thm2_bound(runs):
         yield within_bound(fair_ucb).control(control.end("r_regret"))
 
 
-@paper.claim("bound", "proof of Theorem 2, case 1", rests_on=["fairucb-ucb1-thm6"], **THEOREM_2)
+@paper.bound("proof of Theorem 2, case 1", rests_on=["fairucb-ucb1-thm6"], **THEOREM_2)
 def fairucb_thm2_case1(runs):
     r"""Fair-UCB pulls an arm outside $S(T)$, whose quota exceeds the pulls that learning needs, at
     most $r_i T - \alpha + 1 + \pi^2/3$ times in expectation.
@@ -468,7 +448,7 @@ def fairucb_thm2_case1(runs):
     yield proof(failed_steps, "forced")
 
 
-@paper.claim("bound", "proof of Theorem 2, case 2", rests_on=["fairucb-ucb1-thm6"], **THEOREM_2)
+@paper.bound("proof of Theorem 2, case 2", rests_on=["fairucb-ucb1-thm6"], **THEOREM_2)
 def fairucb_thm2_case2(runs):
     r"""Fair-UCB pulls an arm in $S(T)$, whose quota is below the pulls that learning needs, at most
     $8 \ln T / \Delta_i^2 + 1 + \pi^2/3$ times in expectation.
@@ -476,8 +456,7 @@ def fairucb_thm2_case2(runs):
     yield proof(failed_steps, "learning")
 
 
-@paper.claim(
-    "bound",
+@paper.bound(
     "abstract, sentence 6; Theorem 2, last sentence",
     primary=True,
     part="instances whose suboptimal arms all have a quota above 0",
@@ -500,8 +479,7 @@ def fairucb_abs_constant_regret(runs):
     yield exact("2000 times r-Regret minus the sum of the gaps", above, beside=True)
 
 
-@paper.claim(
-    "rate",
+@paper.rate(
     "section 1, contributions, paragraph 3, sentence 1; sentence 2 after Theorem 2",
     part=r"""arms with a quota above 0; with quota 0, which the model allows, the bound is of order
     $\ln T$ itself""",
@@ -519,15 +497,12 @@ def fairucb_sublog(runs):
     yield proof(failed_steps, "without_quota", phrase=phrase, beside=True)
     for run in runs("r_regret_long*", policy="fair_ucb").each("experiment"):
         early, late = (run.at("r_regret", t) / np.log(t) for t in (run.T / 10000, run.T / 100))
-        phrase = (
-            f"r-Regret divided by $\\ln t$ after {run.T // 100:,} rounds minus that after "
-            f"{run.T // 10000:,}"
-        )
+        phrase = f"r-Regret divided by $\\ln t$ after {run.T // 100:,} rounds minus that after "
+        phrase += f"{run.T // 10000:,}"
         yield mean(phrase, late, at_least=early, unit="reward", beside=True)
 
 
-@paper.claim(
-    "bound",
+@paper.bound(
     "Theorem 3",
     primary=True,
     rests_on=["fairucb-thm2-bound"],
@@ -541,8 +516,7 @@ def fairucb_thm3_distfree(runs):
     yield proof(failed_steps, "any_gaps")
 
 
-@paper.claim(
-    "comparison",
+@paper.comparison(
     "App. B.1, proof of Theorem 3, last inequality",
     **recalled(ALGORITHM_1, R_REGRET),
     readings=["ties_lowest", "ties_random"],
@@ -563,21 +537,17 @@ def fairucb_thm3_monotone_in_r(runs):
     yield enumerated(f"{phrase}, with two arms", quotas_cost, *two, beside=True)
 
 
-@paper.claim("qualitative", "sentence 2 after Definition 4", **recalled(R_REGRET, INSTANCE_2))
+@paper.qualitative("sentence 2 after Definition 4", **recalled(R_REGRET, INSTANCE_2))
 def fairucb_def4_negative_if_unfair(runs):
     """A policy that is not fair can have negative r-Regret."""
-    t = 10**5
-    ucb1, fair_ucb = (
-        runs(name, policy=policy).at("r_regret", t)
-        for name, policy in [("rivals", "ucb1"), ("fairness", "fair_ucb")]
-    )
+    both = runs("rivals", policy="ucb1"), runs("fairness", policy="fair_ucb")
+    ucb1, fair_ucb = (run.at("r_regret", 10**5) for run in both)
     control = mean("minus r-Regret", 0, at_least=fair_ucb, unit="reward")
     yield mean("minus r-Regret", 0, at_least=ucb1, unit="reward").control(control)
 
 
-paper.untested(
+paper.definition(
     "fairucb-extra-pull-cost",
-    "definition",
     "sentence 3 after Definition 4",
     r"""Each pull of a suboptimal arm beyond $\max(0, \lfloor r_i T \rfloor - \alpha)$ pulls costs
     the arm's gap $\Delta_i$.""",
@@ -586,7 +556,7 @@ paper.untested(
 )
 
 
-@paper.claim("invariant", "Observation 1", **lost(FAIRNESS, R_REGRET, "its formula"))
+@paper.invariant("Observation 1", **lost(FAIRNESS, R_REGRET, "its formula"))
 def fairucb_obs1_optimal(runs):
     r"""With a whole tolerance $\alpha$ the best fair policy pulls each suboptimal arm $\lfloor r_i
     T \rfloor - \alpha$ times, if that number is above 0.
@@ -609,9 +579,8 @@ def fairucb_obs1_optimal(runs):
     yield enumerated(phrase, of_others, 10000, **drawn)
 
 
-paper.untested(
+paper.bound(
     "fairucb-better-regret-than-lfg",
-    "bound",
     "section 1, contributions, second sentence from the end; section 7, sentence 1 on Li et al.",
     """Fair-UCB's r-Regret bound is better than LFG's, with finer dependence on the instance.""",
     **recalled(
@@ -625,8 +594,7 @@ paper.untested(
 )
 
 
-@paper.claim(
-    "bound",
+@paper.bound(
     "App. A.2, Theorem 6",
     rests_on=["fairucb-hoeffding"],
     **recalled(INDEX, "the bound, as in the paper that UCB1 is from"),
@@ -643,8 +611,7 @@ def fairucb_ucb1_thm6(runs):
     yield mean("regret", ucb1.end("regret"), **test).control(careless.end("regret"))
 
 
-@paper.claim(
-    "bound",
+@paper.bound(
     "App. A.3, Theorem 7",
     rests_on=["fairucb-hoeffding"],
     **lost(INDEX, r"the order $\sqrt{k T \ln T}$"),
@@ -658,9 +625,8 @@ def fairucb_ucb1_thm7(runs):
     yield proof(failed_steps, "any_gaps")
 
 
-paper.untested(
+paper.literature(
     "fairucb-hoeffding",
-    "literature",
     "App. A.1, Theorem 5",
     r"""The mean of $n$ independent values in $[0, 1]$ is above, or below, its expectation by $e$ or
     more with probability at most $\exp(-2 n e^2)$ (Hoeffding's inequality).""",
@@ -669,8 +635,7 @@ paper.untested(
 )
 
 
-@paper.claim(
-    "bound",
+@paper.bound(
     "Theorem 4",
     primary=True,
     rests_on=["fairucb-thm2-case1", "fairucb-thm2-case2"],
@@ -685,15 +650,14 @@ def fairucb_thm4_bound(runs):
     yield proof(failed_steps, "forced")
     for name, careless in cases(gaps=GAPS):
         fair_ucb, control = runs(name, policy="fair_ucb"), runs(careless, policy="careless")
-        bounds = [fair_ucb(tolerance=one).end("fair_regret_bound")[0] for one in SHOWN]
+        bounds = [fair_ucb(tolerance=alpha).end("fair_regret_bound")[0] for alpha in SHOWN]
         most = fair_ucb[0].end("gap").max() * fair_ucb.T
         test = {"at_most": bounds, "most": most, "unit": "reward"}
-        regret, of_control = (over(one, SHOWN, "regret") for one in (fair_ucb, control))
+        regret, of_control = (over(several, SHOWN, "regret") for several in (fair_ucb, control))
         yield mean("regret", regret, **test).control(of_control)
 
 
-@paper.claim(
-    "rate",
+@paper.rate(
     "sentence 3 after Theorem 4",
     rests_on=["fairucb-thm4-bound"],
     **recalled(ALGORITHM_1, r"the condition, that all arms are in $S(T)$, and the order $\ln T$"),
@@ -703,8 +667,7 @@ def fairucb_thm4_log_regime(runs):
     yield proof(failed_steps, "logarithmic")
 
 
-@paper.claim(
-    "rate",
+@paper.rate(
     "sentence 4 after Theorem 4",
     rests_on=["fairucb-thm4-bound", "fairucb-thm1-alpha0"],
     **recalled(
@@ -722,8 +685,7 @@ def fairucb_thm4_linear_regime(runs):
         yield exact(phrase, off)
 
 
-@paper.claim(
-    "bound",
+@paper.bound(
     "sentence 4 after Theorem 4",
     rests_on=["fairucb-thm2-case1"],
     **recalled(ALGORITHM_1, BOUND, STILL_LEARNING, INSTANCE_1),
@@ -748,9 +710,8 @@ def fairucb_thm4_additional(runs):
             yield share(phrase, np.abs(added / of_ucb1 - 1) <= 0.1, at_least=0.5)
 
 
-paper.untested(
+paper.rate(
     "fairucb-conv-regret-can-be-linear",
-    "rate",
     "sentence 3 after Definition 3",
     "The conventional regret of a fair policy can be linear in $T$.",
     **recalled(ALGORITHM_1, "the order $T$", INSTANCE_1),
@@ -758,14 +719,12 @@ paper.untested(
 )
 
 
-@paper.claim(
-    "shape",
+@paper.shape(
     "text on Fig. 2, sentence 4",
     primary=True,
     rests_on=["fairucb-fig2-threshold"],
     **recalled(ALGORITHM_1, INSTANCE_1, TOLERANCES),
     readings=[*GAPS],
-    figure="fig2",
 )
 def fairucb_fig2_regret_decreasing(runs):
     """Fair-UCB's conventional regret falls as the tolerance grows, up to a threshold.
@@ -774,22 +733,20 @@ def fairucb_fig2_regret_decreasing(runs):
     tolerances of a fixed grid are below it, and its standard error is far below the grid's steps.
     """
     for name, careless in readings(GAPS):
-        below = [one for one in SHOWN if one < threshold(runs, name)]
+        below = [alpha for alpha in SHOWN if alpha < threshold(runs, name)]
         rises, control = (
-            np.diff(over(runs(one, policy=policy), below, "regret"))
-            for one, policy in [(name, "fair_ucb"), (careless, "careless")]
+            np.diff(over(runs(experiment, policy=policy), below, "regret"))
+            for experiment, policy in [(name, "fair_ucb"), (careless, "careless")]
         )
         phrase = "rise of regret to the next tolerance below the threshold"
         yield mean(phrase, rises, at_most=-1, unit="reward").control(control)
 
 
-@paper.claim(
-    "shape",
+@paper.shape(
     "text on Fig. 2, sentence 4",
     primary=True,
     **recalled(ALGORITHM_1, INSTANCE_1, TOLERANCES, VIOLATION),
     readings=["gaps_from_two", "gaps_even", "floored", "real", "in_pulls", "per_round"],
-    figure="fig2",
 )
 def fairucb_fig2_violation_increasing(runs):
     """Fair-UCB's violation rises with the tolerance, up to where regret no longer falls.
@@ -801,11 +758,11 @@ def fairucb_fig2_violation_increasing(runs):
     columns = {"floored": ("floor_deficit_sup", 1), "real": ("deficit_sup", 20)}
     for gaps, (name, careless) in GAPS.items():
         fair_ucb, control = runs(name, policy="fair_ucb"), runs(careless, policy="careless")
-        below = [one for one in SHOWN if one < threshold(runs, name)]
+        below = [alpha for alpha in SHOWN if alpha < threshold(runs, name)]
         for kind, (column, parts) in columns.items():
             lacks, of_control = (
-                1 - numerators(np.diff(over(one, below, column).max(axis=2)), parts)
-                for one in (fair_ucb, control)
+                1 - numerators(np.diff(over(several, below, column).max(axis=2)), parts)
+                for several in (fair_ucb, control)
             )
             phrase = "1 minus the rise of the violation to the next tolerance"
             with reading(gaps, kind, "in_pulls", "per_round"):
@@ -813,14 +770,12 @@ def fairucb_fig2_violation_increasing(runs):
                 yield exact(phrase, lacks, **said).control(of_control)
 
 
-@paper.claim(
-    "shape",
+@paper.shape(
     "text on Fig. 2, sentences 5 and 6",
     primary=True,
     rests_on=["fairucb-thm4-log-regime"],
     **recalled(ALGORITHM_1, INSTANCE_1, TOLERANCES),
     readings=["gaps_from_two", "gaps_even", "falls_overall", "falls_at_once"],
-    figure="fig2",
 )
 def fairucb_fig2_threshold(runs):
     """The tolerance has a threshold. Below it fairness costs pulls that learning does not need.
@@ -833,10 +788,10 @@ def fairucb_fig2_threshold(runs):
     for gaps, names in GAPS.items():
         block, careless = (runs(name) for name in names)
         ucb1, free = block(policy="ucb1").end("regret"), threshold(runs, names[0])
-        last = max(one for one in SHOWN if one < free)
-        beyond = min(one for one in SHOWN if one > free)
+        last = max(alpha for alpha in SHOWN if alpha < free)
+        beyond = min(alpha for alpha in SHOWN if alpha > free)
         strict, nearly, fair = (
-            block(policy="fair_ucb", tolerance=one).end("regret") for one in (0, last, beyond)
+            block(policy="fair_ucb", tolerance=alpha).end("regret") for alpha in (0, last, beyond)
         )
         idle = careless(policy="careless", tolerance=beyond).end("regret")
         said = {"case": gaps.replace("_", " ")}
@@ -849,17 +804,15 @@ def fairucb_fig2_threshold(runs):
         for where, more in readings(larger):
             phrase = f"regret {where} minus twice that beyond the threshold"
             less, control = (
-                mean(phrase, more, at_least=2 * one, unit="reward", **said) for one in (fair, idle)
+                mean(phrase, more, at_least=2 * low, unit="reward", **said) for low in (fair, idle)
             )
             yield less.control(control)
 
 
-@paper.claim(
-    "qualitative",
+@paper.qualitative(
     "text on Fig. 2, last sentence",
     rests_on=["fairucb-fig2-threshold"],
     **recalled(INSTANCE_1, "the threshold, as the deficit that UCB1 ends with"),
-    figure="fig2",
 )
 def fairucb_fig2_threshold_problem_dependent(runs):
     """The tolerance at which fairness stops costing regret depends on the instance.
@@ -879,13 +832,11 @@ def fairucb_fig2_threshold_problem_dependent(runs):
     yield mean(phrase, fair_ucb, at_least=1.02 * ours.end("regret"), unit="reward")
 
 
-@paper.claim(
-    "comparison",
+@paper.comparison(
     "text on Fig. 3, second sentence from the end",
     primary=True,
     **recalled(ALGORITHM_1, R_REGRET, INSTANCE_1, LFG),
     readings=[f"{weight}{gaps}" for gaps in ("", "_even") for weight in WEIGHTS],
-    figure="fig3",
 )
 def fairucb_fig3_comparable(runs):
     """Fair-UCB and LFG have comparable r-Regret on Instance 1.
@@ -910,14 +861,12 @@ def fairucb_fig3_comparable(runs):
                 yield mean(phrase, values, at_most=0, unit="reward", uncontrolled=mutual)
 
 
-@paper.claim(
-    "bound",
+@paper.bound(
     "text on Fig. 3, last sentence; section 6, sentence 4",
     primary=True,
     **recalled(ALGORITHM_1, R_REGRET, BOUND, INSTANCE_1),
     readings=[*GAPS],
     part="that the bound holds at the horizon; not that the r-Regret is logarithmic",
-    figure="fig3",
 )
 def fairucb_fig3_logarithmic(runs):
     r"""On Instance 1 the simulation agrees with Theorem 2's bound of order $\ln T$ on the r-Regret.
@@ -934,13 +883,11 @@ def fairucb_fig3_logarithmic(runs):
         yield mean(phrase, end, at_least=tenth, unit="reward", beside=True)
 
 
-@paper.claim(
-    "invariant",
+@paper.invariant(
     "text on Fig. 4, sentence 4",
     primary=True,
     rests_on=["fairucb-thm1-alpha0"],
     **recalled(ALGORITHM_1, FAIRNESS, INSTANCE_2),
-    figure="fig4",
 )
 def fairucb_fig4_fairucb_uniform(runs):
     """Fair-UCB is fair at the end of every round on Instance 2."""
@@ -961,13 +908,7 @@ def rises_at_first(runs, per_round):
         yield rise(run).control(rise(runs("fairness", policy="fair_ucb")))
 
 
-@paper.claim(
-    "shape",
-    "text on Fig. 4, sentence 5, first half",
-    **FIG_4,
-    readings=[*WEIGHTS, "per_round"],
-    figure="fig4",
-)
+@paper.shape("text on Fig. 4, sentence 5, first half", **FIG_4, readings=[*WEIGHTS, "per_round"])
 def fairucb_fig4_lfg_increasing(runs):
     r"""LFG's fairness violation on Instance 2 appears to rise over the rounds plotted.
 
@@ -980,18 +921,13 @@ def fairucb_fig4_lfg_increasing(runs):
     for eta in readings(WEIGHTS):
         run = runs("rivals", policy="lfg", eta=eta)
         for t in cases(round=[1000, 10000, 100000]):
-            before, now = (run.at("violation", one) for one in (t / 2, t))
+            before, now = (run.at("violation", part) for part in (t / 2, t))
             phrase = "violation minus (1 + that after half of the rounds)"
             yield mean(phrase, now, at_least=1 + before, unit="pulls")
 
 
-@paper.claim(
-    "shape",
-    "text on Fig. 4, sentence 5",
-    primary=True,
-    **FIG_4,
-    readings=["in_pulls", "per_round"],
-    figure="fig4",
+@paper.shape(
+    "text on Fig. 4, sentence 5", primary=True, **FIG_4, readings=["in_pulls", "per_round"]
 )
 def fairucb_fig4_lfg_to_zero(runs):
     r"""LFG's fairness violation on Instance 2 rises at first, falls at some point, and goes to 0.
@@ -1012,14 +948,13 @@ def fairucb_fig4_lfg_to_zero(runs):
         ratio = {"equal_to": most, "ratio": [0.8, 1.25], "name": "fixed_point"}
         yield mean(phrase, violation, **ratio, beside=True)
     for run in lfg.each("eta"):
-        violation, control = (one(eta=run.eta).end("violation") / run.T for one in (lfg, idle))
+        violation, control = (each(eta=run.eta).end("violation") / run.T for each in (lfg, idle))
         with reading("per_round"):
             test = mean("violation per round", violation, at_most=0.01, name="gone_per_round")
             yield test.control(control)
 
 
-@paper.claim(
-    "comparison",
+@paper.comparison(
     "App. D, paragraph on the expected rewards, sentences 1 and 2",
     part="that small gaps take longer; that the contrast shows better names no quantity",
     **recalled(INSTANCE_1),
@@ -1037,21 +972,18 @@ def fairucb_appd_i1_gap_choice(runs):
     yield mean(phrase, off_best(ucb1), at_least=off_best(wide), unit="pulls")
 
 
-@paper.claim(
-    "number", "App. D, number of arms, last sentence", **recalled(INSTANCE_2, INDEX), figure="fig4"
-)
+@paper.number("App. D, number of arms, last sentence", **recalled(INSTANCE_2, INDEX), figure="fig4")
 def fairucb_appd_i2_demanding(runs):
     """Instance 2 demands far more pulls of its suboptimal arms than learning would give them."""
     t = 10**5
     run, fair_ucb = runs("rivals", policy="ucb1"), runs("fairness", policy="fair_ucb")
     for arm in arms(np.flatnonzero(run.end("gap")[0])):
-        pulls, control = (one.at("plays", t)[:, arm] for one in (run, fair_ucb))
+        pulls, control = (played.at("plays", t)[:, arm] for played in (run, fair_ucb))
         tenth = run.end("quota")[0, arm] * t / 10
         yield mean("pulls of UCB1", pulls, at_most=tenth, most=t, unit="pulls").control(control)
 
 
-@paper.claim(
-    "shape",
+@paper.shape(
     "App. D, paragraph on the horizon, sentence 3",
     **recalled(ALGORITHM_1, INSTANCE_1),
     readings=[*GAPS],
@@ -1069,10 +1001,8 @@ def fairucb_appd_t_captures_convergence(runs):
         yield mean(phrase, 0.1 * tenth, at_least=end, unit="reward")
 
 
-@paper.claim(
-    "invariant",
-    "App. C, paragraph 2, last but one sentence",
-    **recalled(ALGORITHM_2, INSTANCE_1, INSTANCE_2),
+@paper.invariant(
+    "App. C, paragraph 2, last but one sentence", **recalled(ALGORITHM_2, INSTANCE_1, INSTANCE_2)
 )
 def fairucb_tfair_fair_at_T(runs):
     """T-Fair-UCB meets every quota at the horizon."""
@@ -1082,9 +1012,8 @@ def fairucb_tfair_fair_at_T(runs):
         yield exact("pulls missing from a quota after the first phase", short, unit="pulls")
 
 
-paper.untested(
+paper.comparison(
     "fairucb-tfair-not-uniform",
-    "comparison",
     "App. C, paragraph 1, second sentence from the end; paragraph 2, last but one sentence",
     "In some round before the end of the run T-Fair-UCB is not fair.",
     **recalled(ALGORITHM_2, FAIRNESS, INSTANCE_2),
@@ -1093,8 +1022,7 @@ paper.untested(
 )
 
 
-@paper.claim(
-    "bound",
+@paper.bound(
     "App. C, Theorem 8, second formula",
     primary=True,
     rests_on=["fairucb-ucb1-thm6"],
@@ -1114,8 +1042,7 @@ def fairucb_thm8(runs):
         yield within_bound(block(policy="in_turn")).control(control)
 
 
-@paper.claim(
-    "bound",
+@paper.bound(
     "App. C, Theorem 8, first formula; paragraph 2, last sentence",
     rests_on=["fairucb-thm8"],
     **recalled(ALGORITHM_2, R_REGRET, r"the order $\ln T$"),
@@ -1125,8 +1052,7 @@ def fairucb_tfair_log(runs):
     yield proof(failed_steps, "first_phase_logarithmic")
 
 
-@paper.claim(
-    "comparison",
+@paper.comparison(
     "App. C, paragraph 1, sentence 1",
     rests_on=["fairucb-tfair-no-regret-phase1"],
     **recalled(ALGORITHM_1, ALGORITHM_2, R_REGRET, INSTANCE_1),
@@ -1138,13 +1064,12 @@ def fairucb_tfair_better_tradeoff(runs):
     $T$; its printed bound is that of Fair-UCB without tolerance.
     """
     for block in runs("small_quotas", instance=SMALLER_QUOTAS).each("instance"):
-        aware, fair_ucb = (block(policy=one).end("r_regret") for one in ("in_turn", "fair_ucb"))
+        aware, fair_ucb = (block(policy=name).end("r_regret") for name in ("in_turn", "fair_ucb"))
         phrase = "0.95 times Fair-UCB's r-Regret minus T-Fair-UCB's"
         yield mean(phrase, 0.95 * fair_ucb, at_least=aware, unit="reward")
 
 
-@paper.claim(
-    "invariant",
+@paper.invariant(
     "App. C, paragraph 1, sentences 3 and 4",
     rests_on=["fairucb-obs1-optimal"],
     **recalled(ALGORITHM_2, "the length of the phase"),
@@ -1166,29 +1091,24 @@ def fairucb_tfair_no_regret_phase1(runs):
         yield enumerated(phrase, paid_while_filling, (3, 12), unit="pulls")
 
 
-paper.untested(
+paper.qualitative(
     "fairucb-overhead",
-    "qualitative",
     "section 7, second sentence from the end on Celis et al.",
     "The check of fairness adds little to a round's computation.",
     **recalled(ALGORITHM_1, "how much is said to be added"),
     untestable="""The symbol that says how much is lost. The work of a check depends on how deficits
     are kept, which the paper leaves open. UCB1 also looks at each arm.""",
 )
-
-paper.untested(
+paper.invariant(
     "fairucb-bernoulli-wlog",
-    "invariant",
     "section 2.1, paragraph 2, sentence 3",
     """It is enough to treat Bernoulli rewards: a coin turns other rewards in $[0, 1]$ into
     Bernoulli rewards with the same means.""",
     **lost("the coin, which shows a reward $x$ as 1 with probability $x$"),
     untestable="This is a construction: a coin that shows 1 with probability $x$ has the mean $x$.",
 )
-
-paper.untested(
+paper.comparison(
     "fairucb-no-loss-in-learn",
-    "comparison",
     "section 3, last sentence",
     "The guarantee of fairness costs the learner inside Fair-Learn nothing.",
     **recalled(ALGORITHM_1, R_REGRET),
@@ -1197,71 +1117,55 @@ paper.untested(
     holds with any learner is fairucb-thm1-independent-of-learn.""",
     judged_by=["fairucb-thm3-monotone-in-r"],
 )
-
-paper.untested(
+paper.qualitative(
     "fairucb-sims-reaffirm",
-    "qualitative",
     "section 6, last sentence",
     "Simulations reaffirm the guarantees of fairness and r-Regret of Fair-Learn and Fair-UCB.",
     part="of Fair-Learn in general its fairness; r-Regret of Fair-UCB only",
     **recalled(ALGORITHM_1, FAIRNESS, R_REGRET, BOUND, INSTANCE_1, INSTANCE_2),
     judged_by=["fairucb-thm1-alpha0", "fairucb-fig4-fairucb-uniform", "fairucb-fig3-logarithmic"],
 )
-
-paper.untested(
+paper.definition(
     "fairucb-r-regret-extends",
-    "definition",
     "Definition 4",
     "Without quotas r-Regret is the conventional regret.",
     **lost(R_REGRET),
     untestable="This follows from the definitions alone.",
 )
-
-paper.untested(
+paper.qualitative(
     "fairucb-few-arms-fast",
-    "qualitative",
     "App. D, number of arms, sentence 2",
     "With very few arms a learning algorithm soon finds the best one.",
     untestable="No numbers are named, and our instances with few arms also have larger gaps.",
 )
-
-paper.untested(
+paper.literature(
     "fairucb-celis-programme",
-    "literature",
     "section 7, second sentence from the end on Celis et al.",
     "The algorithms of Celis et al. solve at least one linear programme in each round.",
     untestable="This is a statement about another paper's algorithms.",
 )
-
-paper.untested(
+paper.qualitative(
     "fairucb-complete-characterisation",
-    "qualitative",
     "abstract, sentence 4",
     "Fair-Learn, a class with two parameters, characterises fair algorithms completely.",
     untestable="The paper does not say what would show that each fair algorithm is in the class.",
 )
-
-paper.untested(
+paper.qualitative(
     "fairucb-adapts-to-celis",
-    "qualitative",
     "section 7, last sentence on Celis et al.",
     "The method carries over to the setting of Celis et al.",
     untestable="The paper gives no construction.",
 )
-
-paper.untested(
+paper.inconsistency(
     "fairucb-inconsistency-01",
-    "inconsistency",
     "Theorem 1 and its proof",
     "The last step of Theorem 1's proof does not follow if the tolerance is not a whole number.",
     **recalled(ALGORITHM_1, FAIRNESS, "the last formulas of the proof"),
     between=["theorem: at most alpha behind", "proof: below alpha + 1, so ceil(alpha)"],
     judged_by=["fairucb-thm1-alpha-int", "fairucb-thm1-alpha-nonint"],
 )
-
-paper.untested(
+paper.inconsistency(
     "fairucb-inconsistency-02",
-    "inconsistency",
     "section 2; Theorem 1; BanditQ's account of it",
     "The quotas must be below $1/k$ in one place, and perhaps below $1/(k - 1)$ in others.",
     **recalled(ALGORITHM_1, FAIRNESS, "the range of the quotas, in all three places"),
@@ -1269,10 +1173,8 @@ paper.untested(
     between=["model: quotas below 1/k", "BanditQ's account of Theorem 1: 1/(k - 1)"],
     judged_by=["fairucb-thm1-range"],
 )
-
-paper.untested(
+paper.inconsistency(
     "fairucb-inconsistency-03",
-    "inconsistency",
     "Definitions 2 and 4; Theorems 2, 4 and 8",
     "Definitions have $r_i T$ rounded down, while Theorems 2, 4 and 8 have $r_i T$ itself.",
     **lost(R_REGRET, "the terms $r_i T$ of Theorems 2, 4 and 8"),
@@ -1281,8 +1183,7 @@ paper.untested(
 )
 
 
-@paper.claim(
-    "inconsistency",
+@paper.inconsistency(
     "Definition 4; Theorem 2",
     **lost(R_REGRET, r"the terms $r_i T - \alpha$ of Theorem 2"),
     between=["Definition 4: max(0, floor(r_i T) - alpha)", "Theorem 2: r_i T - alpha, any sign"],
@@ -1296,8 +1197,7 @@ def fairucb_inconsistency_04(runs):
     yield within_bound(run, "r_regret_bound_clipped")
 
 
-@paper.claim(
-    "inconsistency",
+@paper.inconsistency(
     "abstract; section 2; Theorem 2",
     **recalled(ALGORITHM_1, R_REGRET, "the range of the quotas, which has 0 in it", INSTANCE_1),
     between=["abstract: constant for large T", "model: an arm with quota 0 stays in S(T)"],
@@ -1309,28 +1209,23 @@ def fairucb_inconsistency_05(runs):
     yield mean("r-Regret", run.end("r_regret"), at_most=constant, unit="reward")
 
 
-paper.untested(
+paper.inconsistency(
     "fairucb-inconsistency-06",
-    "inconsistency",
     "proof of Theorem 3",
     "Theorem 3's proof bounds the pulls of Fair-UCB with quotas by those of UCB1.",
     **lost("the inequality of the proof"),
     between=["proof: most r-Regret without quotas", "three arms: a quota of the best raises it"],
     judged_by=["fairucb-thm3-monotone-in-r"],
 )
-
-paper.untested(
+paper.inconsistency(
     "fairucb-inconsistency-07",
-    "inconsistency",
     "abstract; sections 1 and 6",
     "The paper calls Fair-UCB's r-Regret constant, less than logarithmic, and logarithmic.",
     between=["abstract: constant", "section 1: less than logarithmic", "section 6: logarithmic"],
     judged_by=["fairucb-abs-constant-regret", "fairucb-sublog", "fairucb-thm2-bound"],
 )
-
-paper.untested(
+paper.inconsistency(
     "fairucb-inconsistency-08",
-    "inconsistency",
     "text on Fig. 4",
     r"LFG's violation is said to vanish, but its queues settle at $\eta$ times the gaps.",
     **FIG_4,
@@ -1338,20 +1233,16 @@ paper.untested(
     between=["text: violation goes to 0", "LFG's fixed point: eta times gap"],
     judged_by=["fairucb-fig4-lfg-to-zero"],
 )
-
-paper.untested(
+paper.inconsistency(
     "fairucb-inconsistency-09",
-    "inconsistency",
     "section 7",
     "The extension to unavailable arms ignores that their pulls cannot be forced.",
     **GUARANTEE,
     between=["text: the guarantee carries over", "an arm asleep so long misses a pull"],
     judged_by=["fairucb-holds-in-li-setting"],
 )
-
-paper.untested(
+paper.inconsistency(
     "fairucb-inconsistency-10",
-    "inconsistency",
     "section 6",
     """LFG's weight, Instance 2's horizon, tolerances and the number of runs, on which the figures
     depend, are not given.""",
@@ -1363,10 +1254,8 @@ paper.untested(
     weight 100 neither does, whatever the gaps.""",
     judged_by=["fairucb-fig3-comparable", "fairucb-fig4-lfg-increasing"],
 )
-
-paper.untested(
+paper.inconsistency(
     "fairucb-inconsistency-11",
-    "inconsistency",
     "section 6, Instance 1",
     "Gaps $0.01 i$ from $i = 2$ on have a doubled first step; perhaps $0.01 (i - 1)$ is meant.",
     **recalled(INSTANCE_1),
@@ -1374,10 +1263,8 @@ paper.untested(
     between=["gaps 0.01 i, i from 2", "gaps 0.01 (i - 1)"],
     judged_by=["fairucb-appd-t-captures-convergence"],
 )
-
-paper.untested(
+paper.inconsistency(
     "fairucb-inconsistency-12",
-    "inconsistency",
     "section 6, Figs 2 and 4",
     "The lost definition of violation may have a floor, and be in pulls or in pulls per round.",
     **lost("the formula of the largest violation"),
@@ -1388,8 +1275,7 @@ paper.untested(
 )
 
 
-@paper.claim(
-    "inconsistency",
+@paper.inconsistency(
     "Algorithm 1; App. B",
     **recalled(ALGORITHM_1, R_REGRET, INDEX, INSTANCE_1),
     between=[
@@ -1409,14 +1295,13 @@ def fairucb_inconsistency_15(runs):
     usual = block(policy="usual")
     for run in block(policy=["clock_previous", "first_forced", "ties_random"]).each("policy"):
         for t in cases(round=[run.T // 10, run.T]):
-            varied, plain = (one.at("r_regret", t) for one in (run, usual))
+            varied, plain = (played.at("r_regret", t) for played in (run, usual))
             phrase = "r-Regret divided by Fair-UCB's as we run it"
             yield mean(phrase, varied, equal_to=plain, ratio=[0.9, 1.1])
 
 
-paper.untested(
+paper.inconsistency(
     "fairucb-inconsistency-16",
-    "inconsistency",
     "App. C",
     "The paper asserts T-Fair-UCB's advantage, but neither proves nor shows it.",
     **recalled("Algorithm 2", "the bounds of Theorems 2 and 8, whose constants are those of UCB1"),

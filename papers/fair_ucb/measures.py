@@ -42,7 +42,7 @@ def gap_sum(gap):
 @measure("")
 def first_phase(horizon, quotas):
     """Rounds in which T-Fair-UCB fills all quotas: the sum of ceil(r_i T)."""
-    return sum(math.ceil(rational("quotas", one) * horizon) for one in quotas)
+    return sum(math.ceil(rational("quotas", quota) * horizon) for quota in quotas)
 
 
 measure("rt")(bounds.r_regret_bound)
@@ -50,18 +50,11 @@ measure("rt", name="r_regret_bound_clipped", clipped=True)(bounds.r_regret_bound
 measure("rt")(bounds.fair_regret_bound)
 
 
-def failed_steps(proof):
-    """1 for each step of a proof about UCB1 or Fair-UCB that does not hold, else 0."""
-    from fairbandits.theory.derivations import ucb1_proofs  # SymPy is slow to load
-
-    return [step() for step in ucb1_proofs.PROOFS[proof]]
-
-
 def most_missed(run):
     """Most pulls by which any arm was below its quota in whole pulls, in any round up to T."""
     return run.end("floor_deficit_sup").max(axis=1)
 
 
-def over(own, tolerances, measure):
+def over(runs, tolerances, measure):
     """Values at T of the run with each tolerance, as (replicate, tolerance), then arms."""
-    return np.stack([own(tolerance=one).end(measure) for one in tolerances], axis=1)
+    return np.stack([runs(tolerance=alpha).end(measure) for alpha in tolerances], axis=1)

@@ -4,6 +4,8 @@ An arm is critical if A >= Delta > 0, and non-critical if Delta > A. Its shortfa
 (tau t - N)+ pulls, the paper's unfairness level.
 """
 
+from functools import partial
+
 import numpy as np
 
 from fairbandits.claims import (
@@ -25,11 +27,12 @@ from fairbandits.claims import (
     slope,
 )
 from fairbandits.measures.penalised import penalised_regret
-from fairbandits.theory import fair_learn_counts
+from fairbandits.theory import derivations, fair_learn_counts
 from fairbandits.theory import penalised_instances as random_instances
 from fairbandits.theory.bounds import committing_regret, least_worst_regret
-from measures import failed_steps, frontier, has_quotas, largest_shortfall, steps, straightness
+from measures import frontier, has_quotas, largest_shortfall, steps, straightness
 
+failed_steps = partial(derivations.failed_steps, "hard_threshold")
 paper = Paper(
     "ht_ucb",
     "HT-UCB: a new look at fairness in stochastic multi-armed bandit problems",
@@ -53,8 +56,8 @@ paper = Paper(
 )
 
 
-#: Experiments A and B, and the laws of their rewards that are readings.
-PULLS, LAWS = ("non_critical_*", "critical_*"), ["gaussian", "bernoulli"]
+#: Laws of the rewards of Experiments A and B that are readings.
+LAWS = ["gaussian", "bernoulli"]
 #: Readings of LFG's index.
 CUTS = ["lfg_capped", "lfg_uncapped"]
 INDICES = [*CUTS, "lfg_infinite"]
@@ -104,8 +107,7 @@ def proportional_pulls(runs, of, panels):
                 yield straight(run, of).control(straight(uniform, of))
 
 
-@paper.claim(
-    "comparison",
+@paper.comparison(
     "abstract, last sentence; section 1, third sentence from the end; section 6",
     primary=True,
     readings=INDICES,
@@ -150,17 +152,14 @@ def htucb_abs_superiority(runs):
         yield less_regret(ht_ucb, panel(policy="flearn"), ht_ucb.T, f"Flearn {late}", beside=True)
 
 
-paper.untested(
+paper.qualitative(
     "htucb-abs-corroborates",
-    "qualitative",
     "abstract, last sentence",
     "Experiments agree with the theory.",
     judged_by=["htucb-expA-inverse-gap", "htucb-expB-inverse-gap", "htucb-expA-matches-thm2"],
 )
-
-paper.untested(
+paper.comparison(
     "htucb-abs-tradeoff",
-    "comparison",
     "abstract, sentence 4; contributions, last sentence",
     "HT-UCB has a better trade-off between reward and fairness than other methods.",
     alias_of="htucb-expE-frontier",
@@ -176,8 +175,7 @@ def up_to_k_pulls(blocks):
         yield share(phrase, ht_ucb, at_least=0.99).control(ucb1)
 
 
-@paper.claim(
-    "bound",
+@paper.bound(
     "abstract, sentence 4; contributions, sentence 3; section 7",
     primary=True,
     rests_on=["htucb-thm1-fair"],
@@ -196,9 +194,8 @@ def htucb_abs_asymptotic_fairness(runs):
         yield from up_to_k_pulls(runs("blocked", "edge", "large_rates"))
 
 
-paper.untested(
+paper.bound(
     "htucb-abs-nearly-optimal",
-    "bound",
     "abstract, sentence 4; after Theorem 2; after Theorem 6",
     "HT-UCB's regret meets its upper bound up to a constant; the bound can hardly be improved.",
     primary=True,
@@ -208,25 +205,21 @@ paper.untested(
     it is run (htucb-thm2-eq13-corrected).""",
     judged_by=["htucb-thm2-eq13-printed", "htucb-thm5-lb", "htucb-thm6-lb", "htucb-const8"],
 )
-
-paper.untested(
+paper.definition(
     "htucb-abs-bounds-exist",
-    "definition",
     "abstract, sentences 5 and 6",
     "There are upper bounds on penalised regret, with and without gaps, and lower bounds.",
     untestable="The claim is that theorems exist. Each theorem is judged by itself.",
 )
-
-paper.untested(
+paper.literature(
     "htucb-intro-firstwork",
-    "literature",
     "contributions, sentence 1",
     "No earlier work has a framework of fair bandits with a penalty term.",
     untestable="This is a claim of priority.",
 )
 
 
-@paper.claim("qualitative", "section 1, last sentence before contributions; section 7, sentence 2")
+@paper.qualitative("section 1, last sentence before contributions; section 7, sentence 2")
 def htucb_intro_user_knob(runs):
     """With a penalty rate for each arm, the user can protect some arms more than others.
 
@@ -242,10 +235,9 @@ def htucb_intro_user_knob(runs):
         yield mean(phrase, pulls[:, arm], at_least=pulls[:, arm + 1], unit="pulls")
 
 
-@paper.claim(
-    "invariant",
+@paper.invariant(
     """section 1, fourth sentence from the end before the contributions; section 3, sentence 2
-    after Eq. 12""",
+    after Eq. 12"""
 )
 def htucb_intro_ucb_plus_term(runs):
     """HT-UCB is UCB with a term added for arms that are short of their quotas."""
@@ -255,8 +247,7 @@ def htucb_intro_ucb_plus_term(runs):
         yield exact(phrase, np.abs(run["plays"] - ucb1["plays"]).max(axis=2), unit="pulls")
 
 
-@paper.claim(
-    "qualitative",
+@paper.qualitative(
     "section 1, fourth sentence from the end before the contributions; section 3, after Eq. 12",
     rests_on=["htucb-intro-ucb-plus-term"],
 )
@@ -284,40 +275,33 @@ def htucb_intro_favours_below_level(runs):
     yield exact(phrase, 1 - (asked & served & (others > taken)).sum(axis=1), unit="rounds")
 
 
-paper.untested(
+paper.rate(
     "htucb-intro-logT-regret",
-    "rate",
     "contributions, sentence 4",
     r"HT-UCB's penalised regret is $O(\log T)$ for fixed gaps.",
     alias_of="htucb-thm2-logT",
 )
-
-paper.untested(
+paper.rate(
     "htucb-intro-maxdeficit-logT",
-    "rate",
     "contributions, sentences 5 and 6",
     r"Under HT-UCB the largest shortfall of an arm in rounds 1 to $T$ is $O(\log T)$.",
     alias_of="htucb-thm3-growth",
 )
-
-paper.untested(
+paper.bound(
     "htucb-intro-gapfree",
-    "bound",
     "contributions, sentence 7",
     "There is a bound on HT-UCB's penalised regret that does not depend on gaps.",
     alias_of="htucb-thm4-bound",
 )
-
-paper.untested(
+paper.opinion(
     "htucb-intro-harder-analysis",
-    "opinion",
     "contributions, sentence 8; section 5, technical challenges",
     "The analysis of HT-UCB is much harder than that of UCB.",
     untestable="This is a judgement about proofs.",
 )
 
 
-@paper.claim("definition", "section 2, sentence 4 and Eq. 2")
+@paper.definition("section 2, sentence 4 and Eq. 2")
 def htucb_sec2_constraint(runs):
     r"""A good policy has $N_k(t) \ge \tau_k t$ for all arms $k$ and all rounds $t$.
 
@@ -329,7 +313,7 @@ def htucb_sec2_constraint(runs):
     yield enumerated(phrase, least_lack, (nine_arms, 100), (two_arms, 100), unit="pulls")
 
 
-@paper.claim("invariant", "section 2, Eq. 5")
+@paper.invariant("section 2, Eq. 5")
 def htucb_eq5_identity(runs):
     r"""A policy's loss, $\mu^* T$ minus its expected penalised reward, is the sum over arms of
     $\Delta N$ and $A (\tau T - N)^+$, in expectation.
@@ -350,7 +334,7 @@ def htucb_eq5_identity(runs):
         yield mean(phrase, collected, equal_to=expected, **said)
 
 
-@paper.claim("invariant", "section 2, list after Eq. 6")
+@paper.invariant("section 2, list after Eq. 6")
 def htucb_facts123(runs):
     r"""An arm's loss $\Delta y + A (\tau - y)^+$ is least for $y \ge \tau$ if $\Delta = 0$, at $y =
     \tau$ if $A \ge \Delta > 0$, and at 0 if $\Delta > A$. It is then 0, $\Delta \tau$ and $A \tau$.
@@ -361,7 +345,7 @@ def htucb_facts123(runs):
     yield enumerated(phrase, random_instances.wrong_minimisers, 10000, seed=runs.seed)
 
 
-@paper.claim("invariant", "section 2, Eqs 7 and 9", rests_on=["htucb-facts123"])
+@paper.invariant("section 2, Eqs 7 and 9", rests_on=["htucb-facts123"])
 def htucb_eq7_lp(runs):
     r"""The best division of the horizon gives their quotas to critical arms and to all best arms
     except one, which gets the rest. Others get nothing. The loss is $T \sum \min(\Delta, A) \tau$.
@@ -371,15 +355,13 @@ def htucb_eq7_lp(runs):
     yield enumerated(phrase, errors, 500, seed=runs.seed, tolerance=1e-9, unit="reward per round")
 
 
-@paper.claim("invariant", "section 2, Eq. 10")
+@paper.invariant("section 2, Eq. 10")
 def htucb_eq10_identity(runs):
     """The penalised regret is the sum of parts for optimal, critical and non-critical arms."""
     yield proof(failed_steps, "eq10")
 
 
-@paper.claim(
-    "invariant", "Eq. 10 and the sentence before", rests_on=["htucb-eq5-identity", "htucb-eq7-lp"]
-)
+@paper.invariant("Eq. 10 and the sentence before", rests_on=["htucb-eq5-identity", "htucb-eq7-lp"])
 def htucb_eq10_nonneg(runs):
     """The penalised regret is a policy's loss beyond the least possible, so never below 0."""
     for played in runs(PANELS, "fixed_gaps").each("policy"):
@@ -396,14 +378,14 @@ def htucb_eq10_nonneg(runs):
     yield rounded(phrase, *apart, scale=losses, unit="reward")
 
 
-@paper.claim("definition", "section 2, the three sets before Eq. 7")
+@paper.definition("section 2, the three sets before Eq. 7")
 def htucb_sets_partition(runs):
     """Every arm is in one of the three sets of optimal, critical and non-critical arms."""
     phrase = "largest distance from 1 of the number of sets that a random arm is in"
     yield enumerated(phrase, random_instances.not_one_set, 10000, seed=runs.seed)
 
 
-@paper.claim("bound", "Theorem 1", primary=True, rests_on=["htucb-thm2-deficit-O1"])
+@paper.bound("Theorem 1", primary=True, rests_on=["htucb-thm2-deficit-O1"])
 def htucb_thm1_fair(runs):
     r"""If quotas are constant and $A - \Delta \ge \min(\sqrt{32 \ln T / (\tau T)}, 1)$ for every
     arm, HT-UCB gives all arms $\lfloor \tau T \rfloor$ pulls with a probability that tends to 1.
@@ -426,14 +408,13 @@ def htucb_thm1_fair(runs):
         yield all_floors(run, ", with rates of 1", beside=True)
 
 
-@paper.claim("qualitative", "sentence after Theorem 1", rests_on=["htucb-thm1-fair"])
+@paper.qualitative("sentence after Theorem 1", rests_on=["htucb-thm1-fair"])
 def htucb_thm1_treats_every_arm_fairly(runs):
     """With rates well above the gaps HT-UCB gives every arm its quota up to $K$ pulls."""
     yield from up_to_k_pulls(runs("blocked", "large_rates"))
 
 
-@paper.claim(
-    "bound",
+@paper.bound(
     "Theorem 2, display 1",
     primary=True,
     part="""A shortfall above $4 K$ pulls counts as $4 K$: how large it is in fewer than 1 % of the
@@ -455,8 +436,8 @@ def htucb_thm2_deficit_O1(runs):
         yield mean(phrase, ht_ucb, at_most=block.N, most=most, unit="pulls").control(ucb1)
 
 
-@paper.claim(
-    "bound", "Theorem 2, display 2", primary=True, rests_on=["htucb-proof-eq20", "htucb-proof-eq21"]
+@paper.bound(
+    "Theorem 2, display 2", primary=True, rests_on=["htucb-proof-eq20", "htucb-proof-eq21"]
 )
 def htucb_thm2_cr_count(runs):
     r"""HT-UCB's mean pulls of a critical arm are at most $\max(8 \ln T / \Delta^2, \tau T) + O(1)$.
@@ -491,9 +472,7 @@ def fewer_pulls(ht_ucb, uniform, arm, bound):
     return mean("pulls of a non-critical arm", pulls, at_most=bound, **said).control(control)
 
 
-@paper.claim(
-    "bound", "Theorem 2, display 3", primary=True, rests_on=["htucb-thm2-noncr-count-proofversion"]
-)
+@paper.bound("Theorem 2, display 3", primary=True, rests_on=["htucb-thm2-noncr-count-proofversion"])
 def htucb_thm2_noncr_count(runs):
     r"""A non-critical arm's mean pulls are at most $\max(\min(8 \ln T / (\Delta - A)^2, \tau T), 8
     \ln T / \Delta^2) + O(1)$.
@@ -517,7 +496,7 @@ def htucb_thm2_noncr_count(runs):
         yield mean(phrase, values, at_most=0, unit="pulls").control(control)
 
 
-@paper.claim("bound", "proof of Theorem 2, third part", readings=QUOTAS)
+@paper.bound("proof of Theorem 2, third part", readings=QUOTAS)
 def htucb_thm2_noncr_count_proofversion(runs):
     r"""A non-critical arm's mean pulls are at most $\min(8 \ln T / (\Delta - A)^2, \tau T) + O(1)$.
 
@@ -542,8 +521,7 @@ def within(run, bound, more=0, **said):
     return mean("penalised regret", run["penalised_regret"], **said)
 
 
-@paper.claim(
-    "bound",
+@paper.bound(
     "section 4.1, Eq. 13; sentence 2 after Theorem 6",
     primary=True,
     rests_on=[
@@ -577,8 +555,7 @@ def htucb_thm2_eq13_printed(runs):
         yield proof(failed_steps, "eq13_family")
 
 
-@paper.claim(
-    "bound",
+@paper.bound(
     "follows from the displays of Theorem 2, and Eq. 10",
     rests_on=["htucb-thm2-deficit-O1", "htucb-thm2-cr-count", "htucb-thm2-noncr-count"],
     about="project",
@@ -594,9 +571,7 @@ def htucb_thm2_eq13_corrected(runs):
         yield mean(phrase, values, at_most=0, unit="reward")
 
 
-@paper.claim(
-    "rate", "after Theorem 2, sentence 3", primary=True, rests_on=["htucb-thm2-eq13-printed"]
-)
+@paper.rate("after Theorem 2, sentence 3", primary=True, rests_on=["htucb-thm2-eq13-printed"])
 def htucb_thm2_logT(runs):
     r"""For fixed gaps HT-UCB's penalised regret $R$ is of order $\log T$."""
     ht_ucb, uniform = (
@@ -607,19 +582,19 @@ def htucb_thm2_logT(runs):
     yield slope(phrase, t, ht_ucb / np.log(t), at_most=0).control(uniform / np.log(t))
 
 
-@paper.claim("qualitative", "after Theorem 2, sentence 1", rests_on=["htucb-thm2-deficit-O1"])
+@paper.qualitative("after Theorem 2, sentence 1", rests_on=["htucb-thm2-deficit-O1"])
 def htucb_thm2_critical_at_level(runs):
     r"""A critical arm with a rate well above its gap gets about $\tau T$ pulls or more.
 
     Arms with small gaps reach their quotas by learning alone, and could not have failed.
     """
-    for run in runs(PULLS).each("experiment", "law"):
+    for run in runs("non_critical_*", "critical_*").each("experiment", "law"):
         for arm in arms(np.flatnonzero(run.end("critical"))):
             phrase = "share of the runs in which the arm is at most $K$ pulls short"
             yield share(phrase, run.end("lack")[:, arm] <= run.N, at_least=0.95)
 
 
-@paper.claim("qualitative", "after Theorem 2, sentence 2", rests_on=["htucb-thm2-noncr-count"])
+@paper.qualitative("after Theorem 2, sentence 2", rests_on=["htucb-thm2-noncr-count"])
 def htucb_thm2_noncr_below_level(runs):
     r"""A non-critical arm with a gap well above its rate can have fewer than $\tau T$ pulls."""
     for run in runs("non_critical_1", "non_critical_2").each("experiment", "law"):
@@ -630,7 +605,7 @@ def htucb_thm2_noncr_below_level(runs):
             yield share(phrase, below, at_least=0.95)
 
 
-@paper.claim("bound", "after Theorem 2, last sentence", rests_on=["htucb-thm2-eq13-printed"])
+@paper.bound("after Theorem 2, last sentence", rests_on=["htucb-thm2-eq13-printed"])
 def htucb_thm2_A0_reduces(runs):
     r"""Without penalty rates HT-UCB is UCB, and its bound the known sum of $8 \ln T / \Delta$.
 
@@ -648,13 +623,13 @@ def alone(run, least, first):
     All other arms have more than `least` pulls. Also how often that arm is not pulled.
     """
     n, before, pulled, short = steps(run)
-    one = short & ~run["non_critical"]
-    others = (short | (before <= least)) & ~one
-    holds = (one.sum(axis=2) == 1) & ~others.any(axis=2) & (n >= first)
-    return holds.sum(axis=1), (holds & ~(one & pulled).any(axis=2)).sum(axis=1)
+    alone_short = short & ~run["non_critical"]
+    others = (short | (before <= least)) & ~alone_short
+    holds = (alone_short.sum(axis=2) == 1) & ~others.any(axis=2) & (n >= first)
+    return holds.sum(axis=1), (holds & ~(alone_short & pulled).any(axis=2)).sum(axis=1)
 
 
-@paper.claim("invariant", "appendix B, Observation 3", rests_on=["htucb-proof-eq18"])
+@paper.invariant("appendix B, Observation 3", rests_on=["htucb-proof-eq18"])
 def htucb_proof_obs3(runs):
     r"""With high probability HT-UCB next pulls a critical arm that alone is short of its quota, if
     all others have more than $8 \ln T / c_a^2$ pulls.
@@ -679,7 +654,7 @@ def outside(run, least, first):
     return taken.sum(axis=1), (taken & (short & ~run["non_critical"]).any(axis=2)).sum(axis=1)
 
 
-@paper.claim("invariant", "appendix B, Observation 4", rests_on=["htucb-proof-eq18"])
+@paper.invariant("appendix B, Observation 4", rests_on=["htucb-proof-eq18"])
 def htucb_proof_obs4(runs):
     r"""With high probability HT-UCB pulls a non-critical arm with more than $8 \ln T / c_a^2$ pulls
     only when no critical arm is short of its quota.
@@ -688,15 +663,12 @@ def htucb_proof_obs4(runs):
     """
     run = runs("each_of_many")
     rounds, out_of_turn = outside(run, 8 * np.log(run.T) / 0.54**2, run.T / 2)
-    phrase = (
-        "share of the runs in which no late round has a non-critical arm pulled and a critical "
-        "arm short"
-    )
+    phrase = "share of the runs in which no late round has a non-critical arm pulled and a "
+    phrase += "critical arm short"
     yield share(phrase, out_of_turn[rounds >= 10] <= 0, at_least=0.99)
 
 
-@paper.claim(
-    "bound",
+@paper.bound(
     "appendix B, last sentence of the first part of the proof of Theorem 2; proof of Lemma 1",
     rests_on=["htucb-proof-obs3", "htucb-proof-obs4", "htucb-proof-n1-exists", "htucb-proof-eq19"],
 )
@@ -708,21 +680,16 @@ def htucb_proof_unit_deficit(runs):
     """
     run = runs("each_of_many")
     late = np.where(run["non_critical"], 0, run["lack"])[:, run.rounds >= run.T / 2]
-    phrase = (
-        "share of the runs in which no optimal or critical arm is more than a pull short from "
-        "round $T / 2$ on"
-    )
+    phrase = "share of the runs in which no optimal or critical arm is more than a pull short from "
+    phrase += "round $T / 2$ on"
     yield share(phrase, late.max(axis=(1, 2)) <= 1, at_least=0.99)
     lack = runs("blocked_eleven_arms", policy="ht_ucb")["lack"]
-    phrase = (
-        "share of the runs in which no arm is more than a pull short in the last rounds, where "
-        "arms reach their quotas together"
-    )
+    phrase = "share of the runs in which no arm is more than a pull short in the last rounds, "
+    phrase += "where arms reach their quotas together"
     yield share(phrase, lack.max(axis=(1, 2)) <= 1, at_least=0.99)
 
 
-@paper.claim(
-    "qualitative",
+@paper.qualitative(
     "proof of Theorem 2, second paragraph after Observation 4",
     rests_on=["htucb-proof-count-halfway", "htucb-proof-eq18"],
 )
@@ -732,16 +699,12 @@ def htucb_proof_n1_exists(runs):
     """
     run = runs("each_of_many")
     behind = np.where(run["non_critical"], -1, run["owed"] - run["plays"]).max(axis=2)
-    phrase = (
-        "share of the runs in which all critical arms have their quotas in some round from "
-        "$T / 5$ on"
-    )
+    phrase = "share of the runs in which all critical arms have their quotas in some round from "
+    phrase += "$T / 5$ on"
     yield share(phrase, (behind[:, run.rounds >= run.T / 5] <= 0).any(axis=1), at_least=0.99)
 
 
-@paper.claim(
-    "bound", "proof of Theorem 2, display after n_1 is defined", rests_on=["htucb-proof-n1-exists"]
-)
+@paper.bound("proof of Theorem 2, display after n_1 is defined", rests_on=["htucb-proof-n1-exists"])
 def htucb_proof_n1_bound(runs):
     r"""With probability above $1 - 2 K / T$ the first round from $c_0 T / 2$ on in which all
     critical arms have $\lfloor \tau n \rfloor$ pulls is at most $c_0 T / 2$, plus $8 \ln T / c_a^2$
@@ -758,7 +721,7 @@ def htucb_proof_n1_bound(runs):
     yield share(phrase, (behind[:, early] <= 0).any(axis=1), at_least=0.99)
 
 
-@paper.claim("bound", "appendix B and E, paragraphs before the definitions of n_1")
+@paper.bound("appendix B and E, paragraphs before the definitions of n_1")
 def htucb_proof_turn_probability(runs):
     r"""While a critical arm is short, an arm that has its quota and $8 \ln T / c_a^2$ pulls is
     pulled in round $n$ with probability less than $2 / T^2$.
@@ -768,7 +731,7 @@ def htucb_proof_turn_probability(runs):
     yield proof(failed_steps, "two_over_T2")
 
 
-@paper.claim("bound", "proof of Theorem 2, first paragraph after Observation 4")
+@paper.bound("proof of Theorem 2, first paragraph after Observation 4")
 def htucb_proof_count_halfway(runs):
     r"""If $T$ is large enough, every critical arm has $8 \ln T / c_a^2$ pulls in round $c_0 T / 2$.
 
@@ -781,7 +744,7 @@ def htucb_proof_count_halfway(runs):
     yield share(phrase, enough, at_least=0.99)
 
 
-@paper.claim("bound", "appendix B, Eq. 18")
+@paper.bound("appendix B, Eq. 18")
 def htucb_proof_eq18(runs):
     r"""While a critical arm is short of its quota, another critical arm that is not short and has
     $8 \ln T / c_a^2$ pulls has the larger index with probability at most $2 / n^2$.
@@ -791,8 +754,7 @@ def htucb_proof_eq18(runs):
     yield proof(failed_steps, "eq18")
 
 
-@paper.claim(
-    "bound",
+@paper.bound(
     "appendix B, Eq. 19",
     part="""For a given number of pulls, with the critical arm's index at its mean, without width or
     noise.""",
@@ -809,7 +771,7 @@ def htucb_proof_eq19(runs):
     yield proof(failed_steps, "eq19")
 
 
-@paper.claim("bound", "appendix B, Eq. 20")
+@paper.bound("appendix B, Eq. 20")
 def htucb_proof_eq20(runs):
     r"""A critical arm that has $8 \ln T / \Delta^2 > \tau T$ pulls is pulled again with probability
     at most $1 / n^2 \le 1 / (8 \ln T / \Delta)^2 \le 1 / (\tau T)^2$.
@@ -821,7 +783,7 @@ def htucb_proof_eq20(runs):
     yield proof(failed_steps, "eq20")
 
 
-@paper.claim("bound", "appendix B, Eq. 21")
+@paper.bound("appendix B, Eq. 21")
 def htucb_proof_eq21(runs):
     r"""A critical arm that has $\tau T \ge 8 \ln T / \Delta^2$ pulls is pulled again with
     probability at most $1 / n^2 \le 1 / (\tau T)^2$.
@@ -831,7 +793,7 @@ def htucb_proof_eq21(runs):
     yield proof(failed_steps, "eq21")
 
 
-@paper.claim("bound", "appendix B, before and after Eq. 19", rests_on=["htucb-proof-eq19"])
+@paper.bound("appendix B, before and after Eq. 19", rests_on=["htucb-proof-eq19"])
 def htucb_proof_n2(runs):
     r"""If $\Delta - A \ge \sqrt{8 K \ln T / (c_0^2 T)}$, the inequality $n_2 - n_1 \le \sum \tau
     (n_2 - n_1) + \sum 8 \ln T / (\Delta - A)^2$ cannot hold for $n_2 - n_1 \ge c_0 T / 2$.
@@ -843,8 +805,7 @@ def htucb_proof_n2(runs):
     yield proof(failed_steps, "second_time")
 
 
-@paper.claim(
-    "bound",
+@paper.bound(
     "Theorem 3 and Eq. 14",
     primary=True,
     part="""One instance with five arms, whose first three arms have a bound below the largest
@@ -874,9 +835,7 @@ def htucb_thm3_bound(runs):
             yield test.control(control)
 
 
-@paper.claim(
-    "rate", "contributions, sentence 6; Theorem 3", primary=True, rests_on=["htucb-thm3-bound"]
-)
+@paper.rate("contributions, sentence 6; Theorem 3", primary=True, rests_on=["htucb-thm3-bound"])
 def htucb_thm3_growth(runs):
     r"""HT-UCB's largest shortfall in rounds 1 to $T$ grows no faster than $\ln T$.
 
@@ -894,7 +853,7 @@ def htucb_thm3_growth(runs):
     yield mean(phrase, ht_ucb, at_most=1, most=most, unit="pulls").control(ucb1)
 
 
-@paper.claim("qualitative", "section 4.1, sentence after Eq. 14", rests_on=["htucb-thm3-bound"])
+@paper.qualitative("section 4.1, sentence after Eq. 14", rests_on=["htucb-thm3-bound"])
 def htucb_thm3_anyround_all(runs):
     r"""HT-UCB gives all arms $\tau t$ pulls in every round, up to $O(\log T)$.
 
@@ -903,7 +862,7 @@ def htucb_thm3_anyround_all(runs):
     yield proof(failed_steps, "any_round")
 
 
-@paper.claim("invariant", "appendix D, sentence after Eq. 31")
+@paper.invariant("appendix D, sentence after Eq. 31")
 def htucb_thm3_ordering_fact(runs):
     r"""By $\mu + A$, largest first, optimal and critical arms come before all others."""
     phrase = r"random non-critical arms with $\mu + A$ not below all others"
@@ -912,7 +871,7 @@ def htucb_thm3_ordering_fact(runs):
 
 def recursion_excess(run):
     """Left minus right side of Eq. 29 for arms with A_k >= Delta_k, times the denominator."""
-    numerators, denominator = (np.ravel(one) for one in run.config.exact_quotas)
+    numerators, denominator = (np.ravel(part) for part in run.config.exact_quotas)
     behind = run.rounds[:, None] * numerators - denominator * run["plays"].astype(np.int64)
     most, (*_, pulls, lacks) = np.maximum(behind, 0).max(axis=1), steps(run)
     earlier, ahead, waiting = 0, np.zeros(lacks.shape[:2], bool), 0
@@ -924,7 +883,7 @@ def recursion_excess(run):
         earlier, ahead = earlier + most[:, arm], ahead | short
 
 
-@paper.claim("invariant", "appendix D, Eq. 29")
+@paper.invariant("appendix D, Eq. 29")
 def htucb_thm3_recursion(runs):
     r"""On every path the largest shortfall of an optimal or critical arm is at most its quota, plus
     the largest shortfalls of all arms before it by $\mu + A$, plus its waiting rounds.
@@ -934,9 +893,8 @@ def htucb_thm3_recursion(runs):
         yield exact(phrase, *recursion_excess(run), unit="pulls")
 
 
-paper.untested(
+paper.bound(
     "htucb-proof-eq30",
-    "bound",
     "appendix D, Eqs 25 to 28 and 30",
     "The rounds since an arm was last not short are counted by who was short and who was pulled.",
     note="These equations lead to Eq. 29 on every path. Eq. 30 is its expectation.",
@@ -944,7 +902,7 @@ paper.untested(
 )
 
 
-@paper.claim("bound", "appendix D, Eqs 31 and 34 to 36")
+@paper.bound("appendix D, Eqs 31 and 34 to 36")
 def htucb_proof_eq31(runs):
     r"""While no arm before it by $\mu + A$ is short, a short optimal or critical arm waits for each
     other arm in at most $8 \ln T / \delta^2 + O(1)$ rounds in expectation. Here $\delta$ is its
@@ -953,7 +911,7 @@ def htucb_proof_eq31(runs):
     yield proof(failed_steps, "eq31")
 
 
-@paper.claim("bound", "appendix D, Eq. 33")
+@paper.bound("appendix D, Eq. 33")
 def htucb_proof_eq33(runs):
     r"""The recursion $a_1 = b_1$ and $a_j = \sum_{d < j} a_d + \sum_{d \le j} b_d$ implies $a_j =
     \sum_{d \le j} (j - d + 1) b_d$.
@@ -964,7 +922,7 @@ def htucb_proof_eq33(runs):
     yield proof(failed_steps, "eq33")
 
 
-@paper.claim("qualitative", "appendix D, Remark", reported=True)
+@paper.qualitative("appendix D, Remark", reported=True)
 def htucb_thm3_ties_remark(runs):
     r"""When penalty rates are drawn at random, two sums $\mu + A$ differ with probability 0.
 
@@ -973,7 +931,7 @@ def htucb_thm3_ties_remark(runs):
     yield proof(failed_steps, "ties")
 
 
-@paper.claim("invariant", "Observation 1")
+@paper.invariant("Observation 1")
 def htucb_obs1(runs):
     r"""If $A - \Delta \le 4 \sqrt{2 \ln T / T^{2/3}}$, then $(A - \Delta) (\tau T - N)^+ \le 4 \tau
     T^{2/3} \sqrt{2 \ln T}$.
@@ -983,7 +941,7 @@ def htucb_obs1(runs):
     yield proof(failed_steps, "observation_1")
 
 
-@paper.claim("bound", "Lemma 1")
+@paper.bound("Lemma 1")
 def htucb_lem1(runs):
     r"""If quotas are constant and $A - \Delta \ge 4 \sqrt{2 \ln T / T^{2/3}}$, the arm's expected
     shortfall under HT-UCB is $O(\tau K T^{2/3})$ pulls.
@@ -1006,7 +964,7 @@ def regret_at_rates_of(ht_ucb, other):
     return penalised_regret(other.rounds, other["plays"], *given)
 
 
-@paper.claim("bound", "Theorem 4 and Eq. 15", primary=True, rests_on=["htucb-obs1", "htucb-lem1"])
+@paper.bound("Theorem 4 and Eq. 15", primary=True, rests_on=["htucb-obs1", "htucb-lem1"])
 def htucb_thm4_bound(runs):
     r"""For constant quotas HT-UCB's penalised regret $R$ is at most $8 \sqrt{T \ln T} \sum
     \sqrt{\tau} + 8 \sqrt{(1 - \min \tau) K T \ln T} + (\max A) K T^{2/3} \sqrt{2 \ln T}$.
@@ -1029,15 +987,12 @@ def htucb_thm4_bound(runs):
     ht_ucb, second = (block(policy=name) for name in ("ht_ucb", "second"))
     said = {"most": ht_ucb.end("penalised_regret_most")[0], "unit": "reward"}
     phrase = "penalised regret with the quotas and gap that bring it closest to the bound"
-    test = mean(
-        phrase, ht_ucb.end("penalised_regret"), at_most=ht_ucb.end("gap_free_bound"), **said
-    )
+    regret, bound = ht_ucb.end("penalised_regret"), ht_ucb.end("gap_free_bound")
+    test = mean(phrase, regret, at_most=bound, **said)
     yield test.control(second.end("penalised_regret"))
 
 
-@paper.claim(
-    "rate", "Theorem 4; section 4.2, last paragraph", primary=True, rests_on=["htucb-thm4-bound"]
-)
+@paper.rate("Theorem 4; section 4.2, last paragraph", primary=True, rests_on=["htucb-thm4-bound"])
 def htucb_thm4_rate(runs):
     """Whatever the gaps, HT-UCB's penalised regret is $O(T^{2/3})$, up to logarithms.
 
@@ -1060,7 +1015,7 @@ def htucb_thm4_rate(runs):
     yield test.control(worst(controls))
 
 
-@paper.claim("qualitative", "after Theorem 4", rests_on=["htucb-thm4-bound"])
+@paper.qualitative("after Theorem 4", rests_on=["htucb-thm4-bound"])
 def htucb_thm4_terms(runs):
     r"""The three terms of Theorem 4's bound cover, in turn, the penalty $A (\tau T - N)^+$ of
     non-critical arms, pulls beyond quotas, and the shortfall of optimal and critical arms.
@@ -1076,7 +1031,7 @@ def htucb_thm4_terms(runs):
     yield mean(phrase, due, at_most=run.end("gap_free_within"), most=most, unit="reward")
 
 
-@paper.claim("bound", "proof of Lemma 1, Eq. 39")
+@paper.bound("proof of Lemma 1, Eq. 39")
 def htucb_proof_eq39(runs):
     r"""While a very critical arm is short of its quota, an arm that is not short and has $T^{2/3}$
     pulls has the larger index with probability at most $2 / n^2$.
@@ -1084,7 +1039,7 @@ def htucb_proof_eq39(runs):
     yield proof(failed_steps, "eq39")
 
 
-@paper.claim("bound", "proof of Lemma 1, sentence after Eq. 39", rests_on=["htucb-thm5-lb"])
+@paper.bound("proof of Lemma 1, sentence after Eq. 39", rests_on=["htucb-thm5-lb"])
 def htucb_proof_few_pulls(runs):
     r"""With high probability each arm that is not very critical has at most $O(T^{2/3})$ pulls.
 
@@ -1094,7 +1049,7 @@ def htucb_proof_few_pulls(runs):
     yield proof(failed_steps, "not_very_critical")
 
 
-@paper.claim("bound", "proof of Lemma 1, displays on rounds c_0 T / 2 and n_1")
+@paper.bound("proof of Lemma 1, displays on rounds c_0 T / 2 and n_1")
 def htucb_proof_eq39_halfway(runs):
     r"""For $T \ge (4 K / c_0^2)^3$ the inequality
     $c_0 T / 2 - c_0^2 T / 4 \le \sum \tau c_0 T / 2 + K T^{2/3}$ fails, and
@@ -1105,9 +1060,8 @@ def htucb_proof_eq39_halfway(runs):
     yield proof(failed_steps, "halfway")
 
 
-paper.untested(
+paper.bound(
     "htucb-proof-eq42",
-    "bound",
     "appendix E, Eq. 42",
     r"""A non-critical arm with $\Delta - A > 4 \sqrt{\ln T / (\tau T)}$ has a regret of at most
     $(\Delta - A) (8 \ln T / (\Delta - A)^2 + O(1))$.""",
@@ -1116,7 +1070,7 @@ paper.untested(
 )
 
 
-@paper.claim("bound", "appendix E, Eq. 40")
+@paper.bound("appendix E, Eq. 40")
 def htucb_proof_eq40(runs):
     r"""A non-critical arm with $N \le \tau T$ pulls has a regret of at most $(\Delta - A) (\tau T -
     N)$.
@@ -1126,7 +1080,7 @@ def htucb_proof_eq40(runs):
     yield proof(failed_steps, "eq40")
 
 
-@paper.claim("bound", "appendix E, Eqs 41 and 43")
+@paper.bound("appendix E, Eqs 41 and 43")
 def htucb_proof_eq43(runs):
     r"""Above its quota a non-critical arm has a regret of $\Delta (N - \tau T) + (\Delta - A) \tau
     T$, which the bound on its pulls turns into Eq. 43.
@@ -1134,7 +1088,7 @@ def htucb_proof_eq43(runs):
     yield proof(failed_steps, "eq41")
 
 
-@paper.claim("bound", "appendix E, Eq. 44", rests_on=["htucb-proof-eq40", "htucb-proof-eq43"])
+@paper.bound("appendix E, Eq. 44", rests_on=["htucb-proof-eq40", "htucb-proof-eq43"])
 def htucb_proof_eq44(runs):
     r"""The regret of a non-critical arm is always at most $4 \sqrt{\ln T / T} \tau T + 4 \sqrt{\tau
     T \ln T} + 4 \sqrt{\ln T / T} (N - \tau T)^+$.
@@ -1155,7 +1109,7 @@ def htucb_proof_eq44(runs):
     yield mean(phrase, regret - bound, at_most=0, unit="reward")
 
 
-@paper.claim("bound", "appendix E, Eq. 46")
+@paper.bound("appendix E, Eq. 46")
 def htucb_proof_eq46(runs):
     r"""An arm with $A - \Delta \le 4 \sqrt{2 \ln T / T^{2/3}}$ and fewer than $\tau T$ pulls has a
     regret of at most $4 \tau T^{2/3} \sqrt{\ln T}$.
@@ -1165,7 +1119,7 @@ def htucb_proof_eq46(runs):
     yield proof(failed_steps, "eq46")
 
 
-@paper.claim("bound", "appendix E, Eqs 45, 47 and 48")
+@paper.bound("appendix E, Eqs 45, 47 and 48")
 def htucb_proof_eq48(runs):
     r"""The regret of a critical arm is at most $\Delta \min(8 \ln T / \Delta^2 - \tau T, N - \tau
     T)$ plus a term of order $T^{2/3} \sqrt{\ln T}$.
@@ -1176,7 +1130,7 @@ def htucb_proof_eq48(runs):
     yield proof(failed_steps, "eq48")
 
 
-@paper.claim("bound", "appendix E, Eq. 49", rests_on=["htucb-proof-eq44", "htucb-proof-eq48"])
+@paper.bound("appendix E, Eq. 49", rests_on=["htucb-proof-eq44", "htucb-proof-eq48"])
 def htucb_proof_eq49(runs):
     """All arms' terms add up to the first two of Theorem 4's bound, with the constants 8.
 
@@ -1185,17 +1139,14 @@ def htucb_proof_eq49(runs):
     yield proof(failed_steps, "eq49")
 
 
-paper.untested(
+paper.opinion(
     "htucb-thm4-open",
-    "opinion",
     "section 4.2, last sentence",
     "Whether the bound without gaps can be improved to $T^{1/2}$ is open.",
     untestable="This is an open question. htucb-thm4-rate has the measured exponent.",
 )
-
-paper.untested(
+paper.opinion(
     "htucb-gap-between-4-and-7",
-    "opinion",
     "section 4.2, last paragraph, sentences 1 to 4",
     "There is a gap between the bounds of Theorems 4 and 7, since it is hard to bound shortfalls.",
     rests_on=["htucb-thm4-bound", "htucb-thm7-universal"],
@@ -1203,7 +1154,7 @@ paper.untested(
 )
 
 
-@paper.claim("bound", "Theorem 5; appendix C", primary=True)
+@paper.bound("Theorem 5; appendix C", primary=True)
 def htucb_thm5_lb(runs):
     r"""There are instances on which HT-UCB's penalised regret is at least the sum of $\ln T /
     (\Delta - A)$ over non-critical arms with $\tau > 0$.
@@ -1227,7 +1178,7 @@ def htucb_thm5_lb(runs):
                 yield rounded(phrase, few).control(control)
 
 
-@paper.claim("bound", "appendix C, Eq. 22")
+@paper.bound("appendix C, Eq. 22")
 def htucb_proof_eq22(runs):
     r"""For long horizons $2 \sqrt{\ln T / T} + \Delta$ is less than
     $A + (\Delta - A) \sqrt{2 \ln(T / 2) / \ln T}$.
@@ -1235,7 +1186,7 @@ def htucb_proof_eq22(runs):
     yield proof(failed_steps, "eq22")
 
 
-@paper.claim("bound", "Theorem 6 and Eq. 17; appendix C", primary=True)
+@paper.bound("Theorem 6 and Eq. 17; appendix C", primary=True)
 def htucb_thm6_lb(runs):
     r"""There are instances on which HT-UCB's penalised regret is at least the sum over critical
     arms of $\Delta (\ln T / \Delta^2 - \tau T)$.
@@ -1257,8 +1208,7 @@ def htucb_thm6_lb(runs):
             yield rounded(phrase, lacks).control(control)
 
 
-@paper.claim(
-    "comparison",
+@paper.comparison(
     "after Theorem 6, sentences 1 and 2",
     rests_on=["htucb-thm2-eq13-printed", "htucb-thm5-lb", "htucb-thm6-lb"],
 )
@@ -1279,8 +1229,7 @@ def htucb_const8(runs):
             yield mean(f"{phrase} upper bound", factor, at_most=8)
 
 
-@paper.claim(
-    "bound",
+@paper.bound(
     "after Theorem 6, sentence 2",
     rests_on=["htucb-thm2-eq13-printed", "htucb-thm6-lb"],
     readings=QUOTAS,
@@ -1303,7 +1252,7 @@ def htucb_near_optimal_critical(runs):
 PROOF_CONSTANT = 0.03252
 
 
-@paper.claim("bound", "Theorem 7; appendix F", part="six policies, with five arms, at two horizons")
+@paper.bound("Theorem 7; appendix F", part="six policies, with five arms, at two horizons")
 def htucb_thm7_implemented(runs):
     r"""Every policy has, on one of the two instances of Theorem 7's proof, a penalised regret of at
     least $(1 - 2 \max \tau) \sqrt{(K - 1) T / 2} / (8 e)$.
@@ -1319,7 +1268,7 @@ def htucb_thm7_implemented(runs):
         yield mean(phrase, worse, at_least=bound, unit="reward")
 
 
-@paper.claim("bound", "Theorem 7", primary=True, rests_on=["htucb-thm7-implemented"])
+@paper.bound("Theorem 7", primary=True, rests_on=["htucb-thm7-implemented"])
 def htucb_thm7_universal(runs):
     r"""There is one constant $C > 0$ for all quotas and penalty rates, such that every policy has
     an instance with a penalised regret of at least $C(1 - 2 \max \tau) \sqrt{(K - 1) T}$.
@@ -1347,9 +1296,7 @@ def htucb_thm7_universal(runs):
     yield enumerated(phrase, excess, *shares, **said)
 
 
-@paper.claim(
-    "qualitative", "section 5, hard threshold, last sentence", rests_on=["htucb-soft-continuous"]
-)
+@paper.qualitative("section 5, hard threshold, last sentence", rests_on=["htucb-soft-continuous"])
 def htucb_soft_unfair(runs):
     """With a soft threshold HT-UCB is not asymptotically fair.
 
@@ -1364,7 +1311,7 @@ def htucb_soft_unfair(runs):
     yield share(phrase, hard.end("lack").max(axis=1) <= 1, at_least=0.85)
 
 
-@paper.claim("rate", "section 5, hard threshold, last sentence", rests_on=["htucb-soft-continuous"])
+@paper.rate("section 5, hard threshold, last sentence", rests_on=["htucb-soft-continuous"])
 def htucb_soft_regret(runs):
     """With a soft threshold HT-UCB's penalised regret is not nearly optimal.
 
@@ -1376,7 +1323,7 @@ def htucb_soft_regret(runs):
     yield less_regret(hard, soft, soft.T, "the soft threshold", materiality=0)
 
 
-@paper.claim("comparison", "hard threshold, for Experiment C", about="project", figure="fig2")
+@paper.comparison("hard threshold, for Experiment C", about="project", figure="fig2")
 def htucb_soft_published_scale(runs):
     """In Experiment C the hard threshold has a smaller penalised regret than the soft one.
 
@@ -1388,14 +1335,13 @@ def htucb_soft_published_scale(runs):
             yield less_regret(ht_ucb, soft, t, "the soft threshold")
 
 
-@paper.claim("invariant", "section 5, hard threshold, sentence 2")
+@paper.invariant("section 5, hard threshold, sentence 2")
 def htucb_soft_continuous(runs):
     r"""At $\tau n$ pulls the soft index has no jump, and the hard index has one."""
     yield proof(failed_steps, "soft_threshold")
 
 
-@paper.claim(
-    "bound",
+@paper.bound(
     "section 5, second paragraph",
     part="""The shortfalls in Theorems 1 to 3, with $b = 1/4$, 1/2 and 3/4; not their numbers of
     pulls, nor Theorem 4.""",
@@ -1411,7 +1357,7 @@ def htucb_tau_nonconstant(runs):
         yield share(phrase, largest_shortfall(run) <= run.N, at_least=0.99)
 
 
-@paper.claim("qualitative", "section 5, technical challenges, sentence 4")
+@paper.qualitative("section 5, technical challenges, sentence 4")
 def htucb_moving_optimum(runs):
     r"""The arm with the largest $\mu + A [N < \tau n]$, its mean plus its penalty rate while it is
     behind its quota, changes as HT-UCB goes on.
@@ -1420,14 +1366,12 @@ def htucb_moving_optimum(runs):
         n, *_, short = steps(run)
         leader = (run["mu"] + run["penalty"] * short).argmax(axis=2)
         changes = np.diff(leader, axis=1)[:, n[1:] >= run.T / 2] != 0
-        phrase = (
-            r"share of the runs in which the arm with the largest $\mu + A [N < \tau n]$ changes "
-            "at least ten times in the second half"
-        )
+        phrase = r"share of the runs in which the arm with the largest $\mu + A [N < \tau n]$ "
+        phrase += "changes at least ten times in the second half"
         yield share(phrase, changes.sum(axis=1) >= 10, at_least=0.85)
 
 
-@paper.claim("qualitative", "section 5, connections to LASSO, sentence 4")
+@paper.qualitative("section 5, connections to LASSO, sentence 4")
 def htucb_lasso_threshold(runs):
     r"""Whether an arm gets $\tau T$ pulls depends on its penalty rate $A$ and gap $\Delta$, as the
     zeros of LASSO depend on the penalty and the true coefficients.
@@ -1464,7 +1408,7 @@ def htucb_lasso_threshold(runs):
             yield mean(phrase, right, at_least=0.97, most=1, beside=True)
 
 
-@paper.claim("qualitative", "section 5, on Fair-Learn, last paragraph, sentence 1", readings=FAIR)
+@paper.qualitative("section 5, on Fair-Learn, last paragraph, sentence 1", readings=FAIR)
 def htucb_flearn_alpha0(runs):
     """Flearn keeps all quotas only with a tolerance of 0.
 
@@ -1492,7 +1436,7 @@ def htucb_flearn_alpha0(runs):
             yield enumerated(phrase, never_above, (100, 1000, alpha, alpha + 1), seed=seed)
 
 
-@paper.claim("qualitative", "section 5, on baselines, last paragraph, sentence 2", readings=FAIR)
+@paper.qualitative("section 5, on baselines, last paragraph, sentence 2", readings=FAIR)
 def htucb_lfg_notfair(runs):
     r"""LFG fails to guarantee asymptotic fairness with any weight $\eta_0$ above 0.
 
@@ -1515,10 +1459,8 @@ def htucb_lfg_notfair(runs):
                     yield share(phrase, has_quotas(ht_ucb), at_most=0.9).control(control)
         for ht_ucb in runs("lfg_weights").each("policy", "eta"):
             if 0 < ht_ucb.eta <= 2:
-                phrase = (
-                    "share of the runs in which all arms have their quota in whole pulls, in "
-                    "setting 1 of Experiment D"
-                )
+                phrase = "share of the runs in which all arms have their quota in whole pulls, in "
+                phrase += "setting 1 of Experiment D"
                 yield share(phrase, has_quotas(ht_ucb), at_least=0.95, beside=True)
     with reading("in_proportion"):
         phrase = "whether LFG's queues are proven to be $o(T)$ on every instance"
@@ -1531,9 +1473,8 @@ def htucb_lfg_notfair(runs):
                 yield mean(phrase, rise, at_least=0, beside=True)
 
 
-paper.untested(
+paper.comparison(
     "htucb-neither-balances",
-    "comparison",
     "section 5, on baselines, last sentence",
     "Neither Flearn nor LFG balances rewards and fairness as well as HT-UCB.",
     alias_of="htucb-expE-frontier",
@@ -1550,12 +1491,10 @@ def below(run):
     return run.end("gap")[0] - run.end("penalty")[0], chosen
 
 
-@paper.claim(
-    "shape",
+@paper.shape(
     "section 6, sentence 1 after the list of experiments; Fig. 1, upper row",
     primary=True,
     readings=[*LAWS, "gaussian_line", "bernoulli_line"],
-    figure="fig1",
 )
 def htucb_expA_inverse_gap(runs):
     r"""HT-UCB pulls non-critical arms below their quotas in proportion to $1 / (\Delta - A)^2$.
@@ -1568,7 +1507,7 @@ def htucb_expA_inverse_gap(runs):
     yield in_proportion(far, below, f", after {far.T:,} rounds", beside=True)
 
 
-@paper.claim("shape", "Fig. 1, caption, sentence 3; upper row", readings=LAWS, figure="fig1")
+@paper.shape("Fig. 1, caption, sentence 3; upper row", readings=LAWS)
 def htucb_expA_cap(runs):
     r"""HT-UCB stops pulling non-critical arms at $\tau T = 1000$ pulls."""
     for run in runs("non_critical_*", law=LAWS).each("experiment", reading="law"):
@@ -1578,15 +1517,12 @@ def htucb_expA_cap(runs):
             phrase = "share of the runs in which the arm has at most a pull above its quota"
             yield share(phrase, above[:, arm] <= 1, at_least=0.95)
         for arm in arms(np.flatnonzero(outside & (width <= 0.05))):
-            phrase = (
-                r"share of the runs in which an arm with $\Delta$ just above $A$ is at its quota, "
-                "up to a pull"
-            )
+            phrase = r"share of the runs in which an arm with $\Delta$ just above $A$ is at its "
+            phrase += "quota, up to a pull"
             yield share(phrase, np.abs(above[:, arm]) <= 1, at_least=0.95)
 
 
-@paper.claim(
-    "bound",
+@paper.bound(
     "section 6, sentence 3 after the list of experiments",
     rests_on=["htucb-thm2-noncr-count"],
     readings=LAWS,
@@ -1606,12 +1542,10 @@ def htucb_expA_matches_thm2(runs):
             yield mean("pulls of a non-critical arm", run.end("plays")[:, arm], **said)
 
 
-@paper.claim(
-    "shape",
+@paper.shape(
     "section 6, sentence 2 after the list of experiments; Fig. 1, lower row",
     primary=True,
     readings=[*LAWS, "gaussian_line", "bernoulli_line"],
-    figure="fig1",
 )
 def htucb_expB_inverse_gap(runs):
     r"""HT-UCB pulls critical arms above their quotas in proportion to $1 / \Delta^2$.
@@ -1628,7 +1562,7 @@ def htucb_expB_inverse_gap(runs):
     yield in_proportion(far, above, f", after {far.T:,} rounds", beside=True)
 
 
-@paper.claim("invariant", "Fig. 1, caption, sentence 3; lower row", figure="fig1")
+@paper.invariant("Fig. 1, caption, sentence 3; lower row")
 def htucb_expB_floor(runs):
     r"""HT-UCB gives critical arms at least $\tau T = 1000$ pulls."""
     for ht_ucb in runs("critical_*").each("experiment"):
@@ -1639,9 +1573,8 @@ def htucb_expB_floor(runs):
         yield exact("most pulls that a critical arm lacks", *fewer, unit="pulls")
 
 
-paper.untested(
+paper.qualitative(
     "htucb-fig1-agree-thm2",
-    "qualitative",
     "section 6, sentence 3 after the list of experiments",
     "That pulls are proportional to inverse squared gaps in Fig. 1 matches Theorem 2.",
     rests_on=["htucb-thm2-noncr-count", "htucb-thm2-cr-count"],
@@ -1663,12 +1596,10 @@ def less_in_a_cell(ht_ucb, rival, ucb1, t, whose, name):
     yield less_regret(ht_ucb, rival, t, whose, name=f"{name}_alone", beside=True, **said)
 
 
-@paper.claim(
-    "comparison",
+@paper.comparison(
     "section 6, sentence 4 after the list of experiments; Fig. 2",
     primary=True,
     readings=["lfg_capped", "clock_previous", "spread_sd", "means_fixed"],
-    figure="fig2",
 )
 def htucb_expC_vs_flearn(runs):
     """HT-UCB has a smaller penalised regret than Flearn in all cells of Experiment C.
@@ -1688,17 +1619,14 @@ def htucb_expC_vs_flearn(runs):
         for way in readings(OTHER_WAYS):
             ht_ucb, flearn = panel(way, policy="ht_ucb"), panel(way, policy="flearn")
             for t in cases(round=ht_ucb.rounds):
-                yield less_regret(
-                    ht_ucb, flearn, t, "Flearn", name="than_flearn", uncontrolled=NO_UCB1
-                )
+                said = {"name": "than_flearn", "uncontrolled": NO_UCB1}
+                yield less_regret(ht_ucb, flearn, t, "Flearn", **said)
 
 
-@paper.claim(
-    "comparison",
+@paper.comparison(
     "section 6, sentence 4 after the list of experiments; Fig. 2",
     primary=True,
     readings=[*INDICES, "clock_previous", "spread_sd", "means_fixed"],
-    figure="fig2",
 )
 def htucb_expC_vs_lfg(runs):
     r"""HT-UCB has a smaller penalised regret than LFG in all cells of Experiment C.
@@ -1725,8 +1653,7 @@ def htucb_expC_vs_lfg(runs):
                 yield less_regret(ht_ucb, lfg, lfg.T, "LFG", name="than_lfg", uncontrolled=NO_UCB1)
 
 
-@paper.claim(
-    "qualitative",
+@paper.qualitative(
     "section 6, sentence 5 after the list of experiments",
     rests_on=["htucb-expC-vs-flearn", "htucb-expC-vs-lfg"],
     about="project",
@@ -1744,7 +1671,7 @@ def htucb_expC_good_under_penalty(runs):
             yield less_regret(ht_ucb, ucb1, t, "UCB1", name="than_ucb1")
 
 
-@paper.claim("rate", "Fig. 2, curves of Flearn", about="project", figure="fig2")
+@paper.rate("Fig. 2, curves of Flearn", about="project")
 def htucb_expC_flearn_linear(runs):
     """Flearn's penalised regret grows linearly, since it fills the quotas of non-critical arms.
 
@@ -1761,7 +1688,7 @@ def htucb_expC_flearn_linear(runs):
         yield test.control(of_control["penalised_regret"])
 
 
-@paper.claim("shape", "Fig. 2, continued beyond its horizons", about="project", figure="fig2")
+@paper.shape("Fig. 2, continued beyond its horizons", about="project")
 def htucb_expC_ordering_crossover(runs):
     """HT-UCB has a smaller penalised regret than UCB1 after a million rounds.
 
@@ -1791,7 +1718,7 @@ def evenly(path):
     return [run for run in path if run.eta not in (1, 10)]
 
 
-@paper.claim("shape", "section 6, last paragraph; Fig. 3, column 1", primary=True, figure="fig3")
+@paper.shape("section 6, last paragraph; Fig. 3, column 1", primary=True)
 def htucb_expD_onebyone(runs):
     """As the scale parameter falls, HT-UCB lets arms become unfair one by one."""
     for path in runs(PATHS).each("experiment"):
@@ -1813,13 +1740,13 @@ def not_kept(paths, scale, **said):
             yield share(phrase, ~run.end("keeps")[:, arm], at_least=0.9, **said)
 
 
-@paper.claim("shape", "section 6, last paragraph; Fig. 3, column 2", figure="fig3")
+@paper.shape("section 6, last paragraph; Fig. 3, column 2")
 def htucb_expD_flearn_sudden(runs):
     """Under Flearn all arms but the best become unfair once the scale parameter is below 1."""
     yield from not_kept(runs(PATHS, policy="flearn"), 0.99)
 
 
-@paper.claim("shape", "section 6, last paragraph; Fig. 3, column 3", readings=CUTS, figure="fig3")
+@paper.shape("section 6, last paragraph; Fig. 3, column 3", readings=CUTS)
 def htucb_expD_lfg_sudden(runs):
     """All arms but the best suddenly become unfair under LFG when the scale parameter falls from 1.
 
@@ -1832,37 +1759,29 @@ def htucb_expD_lfg_sudden(runs):
         yield from not_kept(lfg, 0.99, beside=True)
 
 
-@paper.claim("shape", "section 6, last paragraph, sentence 5", figure="fig3")
+@paper.shape("section 6, last paragraph, sentence 5", figure="fig3")
 def htucb_expD_sparsity(runs):
     """HT-UCB keeps arms with small gaps fair and gives up others, a sparsity like LASSO's."""
     for path in runs(PATHS, policy="ht_ucb").each("experiment"):
         nearest = np.mean([run.end("keeps_nearest") for run in path], axis=0)
-        phrase = (
-            "share of the runs in which the arms that keep their quotas are those of the smallest "
-            "gaps, at 99 % of the scale parameters"
-        )
+        phrase = "share of the runs in which the arms that keep their quotas are those of the "
+        phrase += "smallest gaps, at 99 % of the scale parameters"
         yield share(phrase, nearest >= 0.99, at_least=0.85)
 
 
-NO_THIRD = (
-    "The test compares HT-UCB's curves with those of its rivals, and no third policy has such "
-    "curves."
-)
+NO_THIRD = "The test compares HT-UCB's curves with those of its rivals, and no third policy has "
+NO_THIRD += "such curves."
 
 
-@paper.claim(
-    "comparison", "Fig. 3, caption, sentence 3", primary=True, readings=CUTS, figure="fig3"
-)
+@paper.comparison("Fig. 3, caption, sentence 3", primary=True, readings=CUTS)
 def htucb_expD_wider_range(runs):
     """All arms but the best are fair over a wider range of HT-UCB's parameter than its rivals'."""
 
     def wider(ht_ucb, rival, name):
         shares, others = kept(ht_ucb)[:50], kept(rival)[:50]
         for arm in arms(np.flatnonzero(ht_ucb[0].end("gap"))):
-            phrase = (
-                "share of scale parameters at which HT-UCB keeps the arm's quota minus that of "
-                f"{name}"
-            )
+            phrase = "share of scale parameters at which HT-UCB keeps the arm's quota minus that "
+            phrase += f"of {name}"
             said = {"least": -1, "uncontrolled": NO_THIRD}
             yield mean(phrase, shares[:, arm], at_least=others[:, arm], **said)
 
@@ -1873,12 +1792,10 @@ def htucb_expD_wider_range(runs):
             yield from wider(ht_ucb, evenly(path(experiments, policy="lfg")), "LFG")
 
 
-@paper.claim(
-    "qualitative",
+@paper.qualitative(
     "Fig. 3, caption, sentence 4",
     rests_on=["htucb-expD-flearn-sudden", "htucb-expD-lfg-sudden"],
     readings=CUTS,
-    figure="fig3",
 )
 def htucb_expD_others_break_easily(runs):
     """Flearn and LFG easily break the fairness of arms.
@@ -1889,10 +1806,8 @@ def htucb_expD_others_break_easily(runs):
     def broken(path):
         shares = kept(path)
         for arm in arms(np.flatnonzero(path[0].end("gap"))):
-            phrase = (
-                "share of the runs in which the arm keeps its quota at less than 5 % of the scale "
-                "parameters"
-            )
+            phrase = "share of the runs in which the arm keeps its quota at less than 5 % of the "
+            phrase += "scale parameters"
             yield share(phrase, shares[:, arm] < 0.05, at_least=0.85)
 
     for path in runs(PATHS, policy="flearn").each("policy", "tau"):
@@ -1902,7 +1817,7 @@ def htucb_expD_others_break_easily(runs):
             yield from broken(evenly(path))
 
 
-@paper.claim("qualitative", "Experiment D, last paragraph", reported=True, figure="fig3")
+@paper.qualitative("Experiment D, last paragraph", reported=True, figure="fig3")
 def htucb_expD_direction(runs):
     """Near the scale parameter 1 all three policies exploit more, near 0 they put fairness first.
 
@@ -1923,11 +1838,9 @@ LFG_FRONTIERS = {
     "lfg_uncapped": (UNCUT_FRONTIERS, "lfg"),
     "lfg_infinite": (UNCUT_FRONTIERS, "lfg_infinite"),
 }
-LOST = (
-    "Horizon, replicates, reward distribution and the varied parameter are not printed for "
-    "Experiment E. Horizon and parameters are those of Experiment D, on log-spaced grids. The sums "
-    "of quotas are those of the caption."
-)
+LOST = """Horizon, replicates, reward distribution and the varied parameter are not printed for
+    Experiment E. Horizon and parameters are those of Experiment D, on log-spaced grids. The sums of
+    quotas are those of the caption."""
 
 
 def curve_of(path):
@@ -1936,14 +1849,12 @@ def curve_of(path):
     return np.stack(lacks, axis=1), np.stack([run.end("mean_reward") for run in path], axis=1)
 
 
-@paper.claim(
-    "comparison",
+@paper.comparison(
     "section 6, last paragraph, sentence 6; Fig. 4, caption, last sentence",
     primary=True,
     basis="lost",
     reconstructed=LOST,
     readings=INDICES,
-    figure="fig4",
 )
 def htucb_expE_frontier(runs):
     """At the same unfairness HT-UCB always earns the highest total reward, in all settings.
@@ -1971,23 +1882,20 @@ def htucb_expE_frontier(runs):
             yield from compared(ht_ucb, lfg, "LFG", name="than_lfg")
 
 
-paper.untested(
+paper.comparison(
     "htucb-expE-balance",
-    "comparison",
     "section 6, last sentence",
     "HT-UCB balances reward and fairness better than the other methods.",
     alias_of="htucb-expE-frontier",
 )
 
 
-@paper.claim(
-    "shape",
+@paper.shape(
     "Fig. 4, shape of the curves",
     basis="lost",
     reconstructed=LOST,
     readings=INDICES,
     about="project",
-    figure="fig4",
 )
 def htucb_expE_monotone(runs):
     """Along each policy's curve in Fig. 4 the reward rises with the unfairness.
@@ -1998,7 +1906,7 @@ def htucb_expE_monotone(runs):
     def rising(path):
         x, y = curve_of(path)
         for level in cases(level=range(2, 11)):
-            values, lower = (frontier(x, y, x, one, 10) for one in (level, level - 1))
+            values, lower = (frontier(x, y, x, reached, 10) for reached in (level, level - 1))
             phrase = "mean reward at one of ten levels of unfairness minus that at the level below"
             yield mean(phrase, values, at_least=lower, materiality=0.001, unit="reward")
 
@@ -2010,26 +1918,21 @@ def htucb_expE_monotone(runs):
             yield from rising(path)
 
 
-paper.untested(
+paper.comparison(
     "htucb-concl-balance",
-    "comparison",
     "section 7, sentence 4",
     "Unlike other algorithms HT-UCB is asymptotically fair and balances reward and fairness well.",
     primary=True,
     judged_by=["htucb-abs-asymptotic-fairness", "htucb-expE-frontier"],
 )
-
-paper.untested(
+paper.opinion(
     "htucb-concl-insight",
-    "opinion",
     "section 7, last sentence",
     "The results bring insight into fair learning.",
     untestable="This is an opinion.",
 )
-
-paper.untested(
+paper.inconsistency(
     "htucb-inconsistency-01",
-    "inconsistency",
     "Theorem 2, Eq. 13; after Theorem 6; Theorem 6, Eq. 17",
     r"Eq. 13 has $\tau T$ for a critical arm, Theorem 6 and the bound on pulls $\Delta \tau T$.",
     between=["Eq. 13: (8 ln T / Delta - tau T)^+", "Eq. 17: Delta (8 ln T / Delta^2 - tau T)^+"],
@@ -2037,8 +1940,7 @@ paper.untested(
 )
 
 
-@paper.claim(
-    "inconsistency",
+@paper.inconsistency(
     "Theorem 2; appendix B",
     between=["theorem: sqrt(8 K ln T / (c_a^2 T))", "proof: sqrt(8 K ln T / (c_0^2 T))"],
 )
@@ -2057,10 +1959,8 @@ def htucb_inconsistency_02(runs):
     yield enumerated(phrase, excess, *cases_of_a, tolerance=1e-9, unit="reward per round")
 
 
-@paper.claim(
-    "inconsistency",
-    "Eq. 12; Algorithm 1, line 8",
-    between=["Eq. 12: ln n", "Algorithm 1: ln(n - 1)"],
+@paper.inconsistency(
+    "Eq. 12; Algorithm 1, line 8", between=["Eq. 12: ln n", "Algorithm 1: ln(n - 1)"]
 )
 def htucb_inconsistency_03(runs):
     r"""In round $n$ HT-UCB's index has $\ln n$ in Eq. 12 and $\ln(n - 1)$ in Algorithm 1."""
@@ -2072,9 +1972,8 @@ def htucb_inconsistency_03(runs):
             yield mean(phrase, values, equal_to=those, ratio=[0.98, 1.02])
 
 
-paper.untested(
+paper.inconsistency(
     "htucb-inconsistency-04",
-    "inconsistency",
     "Eqs 4, 11, 20 and 21; Theorem 2, display 3; Algorithm 1, lines 3 and 8",
     """The paper swaps the arguments of $N$, writes $t$ for $T$ and $k_j$ for $k$, misplaces a
     square, and has the same count in both bonuses. Algorithm 1 divides by 0 pulls.""",
@@ -2082,10 +1981,8 @@ paper.untested(
     note="These misprints have no bearing on the runs. One of them makes a step of Eq. 20 false.",
     judged_by=["htucb-proof-eq20"],
 )
-
-paper.untested(
+paper.inconsistency(
     "htucb-inconsistency-05",
-    "inconsistency",
     "Experiment D, last two paragraphs; section 6; caption of Fig. 3",
     """By the text, policies exploit at a scale parameter of 1. By the maps to their own parameters,
     they exploit at 0.""",
@@ -2097,9 +1994,7 @@ paper.untested(
 )
 
 
-@paper.claim(
-    "inconsistency", "Experiment D, tuning parameters", between=["Flearn: [0, 1]", "LFG: (0, 1]"]
-)
+@paper.inconsistency("Experiment D, tuning parameters", between=["Flearn: [0, 1]", "LFG: (0, 1]"])
 def htucb_inconsistency_06(runs):
     """The range of the scale parameter includes 0 for Flearn and excludes it for LFG.
 
@@ -2107,26 +2002,22 @@ def htucb_inconsistency_06(runs):
     which is measured, the weight is 0. Queues alone then decide, whatever the rewards, so the arms
     take turns if quotas are equal, and it does not matter which arm wins ties.
     """
-    last, first = (runs(f"lfg_ties_{one}").end("mean_reward") for one in ("last", "first"))
+    last, first = (runs(f"lfg_ties_{best}").end("mean_reward") for best in ("last", "first"))
     phrase = "distance of LFG's expected rewards with the best arm last and with it first"
     yield rounded(phrase, np.abs(last - first), scale=[first], unit="reward")
 
 
-paper.untested(
+paper.inconsistency(
     "htucb-inconsistency-07",
-    "inconsistency",
     "Experiment E; caption of Fig. 4",
     "The set of sums of quotas is garbled in the text of Experiment E.",
     between=["Experiment E: {0, 20.5}", "caption: 0.2 and 0.5"],
     note="The conversion of the PDF to text may have damaged this.",
-    untestable=(
-        "20.5 cannot be a sum of quotas, which must be below 1. The sums of the caption are run."
-    ),
+    untestable="""20.5 cannot be a sum of quotas, which must be below 1. The sums of the caption are
+    run.""",
 )
-
-paper.untested(
+paper.inconsistency(
     "htucb-inconsistency-08",
-    "inconsistency",
     "section 6; caption of Fig. 4",
     "Fig. 4 shows total regret by its caption, and total expected reward by the text.",
     between=["caption: total regret", "section 6: total reward, larger is better"],
@@ -2135,8 +2026,7 @@ paper.untested(
 )
 
 
-@paper.claim(
-    "inconsistency",
+@paper.inconsistency(
     "appendix B, first paragraph after Observation 4",
     between=[
         "printed: T / ln T >= 16 c_0^2 K / c_a^2",
@@ -2156,9 +2046,8 @@ def htucb_inconsistency_09(runs):
     yield enumerated(phrase, excess, (5, 0.5, 0.3), tolerance=1e-9)
 
 
-paper.untested(
+paper.inconsistency(
     "htucb-inconsistency-10",
-    "inconsistency",
     "Theorem 2, display 3; appendix B, third part",
     "Theorem 2 bounds pulls of non-critical arms by a maximum, its proof by one of its terms.",
     between=[
@@ -2169,8 +2058,7 @@ paper.untested(
 )
 
 
-@paper.claim(
-    "inconsistency",
+@paper.inconsistency(
     "Observation 1, Lemma 1; appendix E",
     between=[
         "Lemma 1: 4 sqrt(2 ln T / T^(2/3))",
@@ -2190,29 +2078,24 @@ def htucb_inconsistency_11(runs):
     yield enumerated(phrase, excess, (5, 0.2, 20000), tolerance=1e-9, unit="rounds")
 
 
-paper.untested(
+paper.inconsistency(
     "htucb-inconsistency-12",
-    "inconsistency",
     "Theorem 4; appendix E, Eqs 40 to 49",
     """The third term's constant is 1 in Theorem 4. In its proof it is an $O$(.), without the factor
     2 under the root. Eq. 40 has the shortfall where the regret has pulls.""",
     between=["Theorem 4: max A K T^(2/3) (2 ln T)^(1/2)", "Eq. 49: O(.), with (ln T)^(1/2)"],
     judged_by=["htucb-thm4-bound", "htucb-thm4-terms"],
 )
-
-paper.untested(
+paper.inconsistency(
     "htucb-inconsistency-13",
-    "inconsistency",
     "Theorem 7; appendix F",
     """Theorem 7's proof lets a sum over arms run to $T$, counts the divergence of two normal laws
     as a quarter of its value, and treats two arms as if they were all.""",
     between=["appendix F: C = 1/2 for variance 1", "normal means 0 and 2 Delta: C = 2"],
     judged_by=["htucb-thm7-universal"],
 )
-
-paper.untested(
+paper.inconsistency(
     "htucb-inconsistency-14",
-    "inconsistency",
     "Theorem 1; appendix B, first line",
     r"""Theorem 1 allows margins that vanish, and its proof is that of Theorem 2, which needs a
     constant margin. The theorem promises $\lfloor \tau T \rfloor$ pulls, the proof a shortfall of
@@ -2223,20 +2106,16 @@ paper.untested(
     ],
     judged_by=["htucb-thm1-fair"],
 )
-
-paper.untested(
+paper.inconsistency(
     "htucb-inconsistency-15",
-    "inconsistency",
     "Theorem 3 and the sentence after it; appendix D; Experiment A",
     "Theorem 3 is about optimal and critical arms, the sentence after it about all arms.",
     between=["Theorem 3: optimal or critical arms", "next sentence: all arms"],
     note="Experiment A has two arms with the same mean and rate, for which $a_j$ is infinite.",
     judged_by=["htucb-thm3-anyround-all"],
 )
-
-paper.untested(
+paper.inconsistency(
     "htucb-inconsistency-16",
-    "inconsistency",
     "appendix D, Remark",
     r"The text says that sums $\mu + A$ differ with probability 0, where it means equal sums.",
     between=["Remark: sums that differ", "sense: sums that are equal"],
@@ -2244,8 +2123,7 @@ paper.untested(
 )
 
 
-@paper.claim(
-    "inconsistency",
+@paper.inconsistency(
     "section 3, first paragraph; section 6, Experiment C; appendix A",
     between=["section 3: rewards in [0, 1]", "Experiments C, D and E: normal rewards"],
 )
@@ -2262,38 +2140,31 @@ def htucb_inconsistency_17(runs):
             yield mean(phrase, values, equal_to=others, ratio=[0.9, 1.1])
 
 
-paper.untested(
+paper.inconsistency(
     "htucb-inconsistency-18",
-    "inconsistency",
     "section 6, Experiment C; appendix A",
     "The paper leaves open whether $1 / K^2$ is the rewards' variance or standard deviation.",
     readings=["lfg_capped", "spread_sd"],
     between=["N(mu, variance 1 / K^2)", "N(mu, standard deviation 1 / K^2)"],
     judged_by=["htucb-expC-vs-lfg", "htucb-expC-vs-flearn"],
 )
-
-paper.untested(
+paper.inconsistency(
     "htucb-inconsistency-19",
-    "inconsistency",
     "section 6, Experiments A and B; Experiment E",
     """The paper does not print the reward law and replicates of Experiments A and B, nor Experiment
     E's horizon, rates, replicates, law of the means and varied parameter.""",
     between=["Experiment C: all of these", "Experiments A, B and E: none of these"],
     untestable="They are missing. papers/ht_ucb/experiments.yaml says what is run in their place.",
 )
-
-paper.untested(
+paper.inconsistency(
     "htucb-inconsistency-20",
-    "inconsistency",
     "section 2, sentence after Eq. 3; section 6, Experiment C",
     "Penalty rates are known numbers, but half the range of unknown means in Experiment C.",
     between=["section 2: known penalty rates", "Experiment C: (max mu - min mu) / 2"],
     untestable="HT-UCB knows something here that its rivals do not. The paper's choice is run.",
 )
-
-paper.untested(
+paper.inconsistency(
     "htucb-inconsistency-21",
-    "inconsistency",
     "Theorem 1; section 5, on baselines",
     "LFG is called unfair by whole pulls, while its own guarantee concerns proportions.",
     between=["Theorem 1: floor(tau T) pulls", "LFG's guarantee: N / T in the mean over time"],
@@ -2301,10 +2172,8 @@ paper.untested(
     instance, and in proportion both are fair (htucb-abs-asymptotic-fairness).""",
     judged_by=["htucb-lfg-notfair", "htucb-thm1-fair"],
 )
-
-paper.untested(
+paper.inconsistency(
     "htucb-inconsistency-22",
-    "inconsistency",
     "section 5, on baselines, LFG",
     """The paper defines LFG's index with a cut at 1 and uses it without. It leaves open which
     round's pull leaves the queue.""",
@@ -2314,19 +2183,15 @@ paper.untested(
     the queue.""",
     judged_by=["htucb-expC-vs-lfg", "htucb-expD-lfg-sudden", "htucb-expE-frontier"],
 )
-
-paper.untested(
+paper.inconsistency(
     "htucb-inconsistency-23",
-    "inconsistency",
     "section 2, sentence 4 and Eq. 2",
     r"The constraint $N_k(t) \ge \tau_k t$ cannot be met in the first round.",
     between=["Eq. 2: N_k(t) >= tau_k t for all k and t", "one pull in a round"],
     judged_by=["htucb-sec2-constraint"],
 )
-
-paper.untested(
+paper.inconsistency(
     "htucb-inconsistency-24",
-    "inconsistency",
     "abstract; after Theorem 6",
     "HT-UCB's regret is called nearly optimal, while Theorems 5 and 6 are about HT-UCB alone.",
     between=["abstract: nearly optimal regret", "Theorems 5 and 6: bounds of HT-UCB"],

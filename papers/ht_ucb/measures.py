@@ -1,7 +1,5 @@
 """Measures of penalised pulls: sets of arms, regrets, bounds; and what the claims share."""
 
-from typing import NamedTuple
-
 import numpy as np
 
 from fairbandits.audit.measures import measure
@@ -120,14 +118,7 @@ def gap_free_within(rounds, penalty, quota):
 def fluid_pulls(means, quotas, penalties, horizon):
     """Pulls of an arm by HT-UCB's fluid law at the horizon."""
     pairs = zip(means.tolist(), np.broadcast_to(penalties, means.shape).tolist(), strict=True)
-    return np.array([fluid_law(one, quotas, own, horizon) for one, own in pairs])
-
-
-def failed_steps(proof):
-    """1 for each step of a proof of the hard-threshold paper that does not hold, else 0."""
-    from fairbandits.theory.derivations import hard_threshold  # SymPy is slow to load
-
-    return [step() for step in hard_threshold.PROOFS[proof]]
+    return np.array([fluid_law(mu, quotas, rates, horizon) for mu, rates in pairs])
 
 
 def has_quotas(run):
@@ -140,31 +131,22 @@ def largest_shortfall(run):
     return np.where(run.end("non_critical"), 0, run.end("lack")).max(axis=1)
 
 
-class Steps(NamedTuple):
-    """Rounds n, N_k(n - 1), whether k is pulled in n, and whether N_k(n - 1) < tau_k n, exactly."""
-
-    n: np.ndarray
-    before: np.ndarray
-    pulled: np.ndarray
-    short: np.ndarray
-
-
 def steps(run):
-    """Rounds that are recorded one by one."""
+    """Rounds n with the one before, N_k(n - 1), whether k is pulled, and N_k(n - 1) < tau_k n."""
     plays = np.pad(run["plays"], [(0, 0), (1, 0), (0, 0)])
     rounds = np.append(0, run.rounds)
     next_to = np.flatnonzero(np.diff(rounds) == 1)
     n, before = rounds[next_to + 1], plays[:, next_to]
     numerators, denominator = run.config.exact_quotas
     short = before.astype(np.int64) * denominator < numerators * n[:, None]
-    return Steps(n, before, plays[:, next_to + 1] > before, short)
+    return n, before, plays[:, next_to + 1] > before, short
 
 
 def straightness(y, x):
     """Correlation of values (replicate, arm) and x over the arms, 0 where all values are equal."""
     if x.size < 3:
         raise ValueError(f"a line needs at least 3 arms, got {x.size}")
-    y, x = (one - one.mean(axis=-1, keepdims=True) for one in (y, x))
+    y, x = (values - values.mean(axis=-1, keepdims=True) for values in (y, x))
     size = np.sqrt((y**2).sum(axis=1) * (x**2).sum())
     return np.divide((x * y).sum(axis=1), size, out=np.zeros(len(y)), where=size > 0)
 
@@ -186,5 +168,5 @@ def frontier(x, y, others, level, levels):
     width = middle[after] - middle[before]
     weight = (at - middle[before]) / width
     slope = (heights[after] - heights[before]) / width
-    reached, height = ((1 - weight) * one[:, before] + weight * one[:, after] for one in (x, y))
+    reached, height = ((1 - weight) * z[:, before] + weight * z[:, after] for z in (x, y))
     return height - slope * (reached - at)

@@ -27,7 +27,7 @@ def t_first(runs):
     yield mean("number", [1.0, 2.0], at_least=0)
 
 
-paper.untested("t-second", "bound", "here", "So does this.", judged_by=["t-first"])
+paper.bound("t-second", "here", "So does this.", judged_by=["t-first"])
 '''
 
 
@@ -66,11 +66,11 @@ CHANGES = [
     (', judged_by=["t-first"]', "", "exactly one of a function, .* is needed, got none"),
     ('"""It\n    holds.\n\n    Or nearly.\n    """', "", "needs a docstring"),
     ("[1.0, 2.0]", "[1.0, 2.0", "line 13: SyntaxError: closing .* does not match [^,]*$"),
-    ('paper.untested("t-s', 'papr.untested("t-s', r"claims\.py, line 16: NameError: name 'papr'"),
+    ('paper.bound("t-s', 'papr.bound("t-s', r"claims\.py, line 16: NameError: name 'papr'"),
     ("import Paper, mean, me", "import Paper, maen, me", "line 1: ImportError: .*maen"),
     ('paper = Paper("', 'made = paper = Paper("', None),  # two names of one
-    ("paper.untested", "other = Paper('x', '')\npaper.untested", "must define one .* defines 2"),
-    ("paper.untested", "import sys\nsys.exit(3)\npaper.untested", "line 17: SystemExit: 3"),
+    ("paper.bound", "other = Paper('x', '')\npaper.bound", "must define one .* defines 2"),
+    ("paper.bound", "import sys\nsys.exit(3)\npaper.bound", "line 17: SystemExit: 3"),
 ]
 
 
@@ -162,7 +162,7 @@ def test_claims_name_others_and_figures_that_are_there(claims, words):
 def test_an_inconsistency_rests_on_no_judge():
     said = {"judged_by": ["t-b"], "between": ["a", "b"]}
     paper = Paper("banditq", "")
-    paper.untested("t-a", "inconsistency", "here", "They differ.", **said)
+    paper.inconsistency("t-a", "here", "They differ.", **said)
     paper._add(("", 1), "t-b", "It holds.", "bound", "here", of=claim, rests_on=["t-a"])
     check_references({"banditq": paper}, real.config())
 

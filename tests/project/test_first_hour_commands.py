@@ -20,7 +20,7 @@ PAGES = [README, *(file.read_text(encoding="utf-8") for file in (ROOT / "docs").
 COPIED = ("config", "papers", "src", "workflow", "audit", "Snakefile")
 NEW = '''
 
-@paper.claim("qualitative", "none", reported=True, readings=LAWS)
+@paper.qualitative("none", reported=True, readings=LAWS)
 def banditq_new(runs):
     """Each arm is pulled at all."""
     for run in runs("suite_full_five_arms", policy="uniform").each("T", reading="law"):

@@ -323,7 +323,7 @@ def test_why_a_claim_fails_and_what_would_change_it_are_two_clicks_away(visit):
     page.locator(".fb-reason").first.wait_for()
     why = " ".join(page.locator(".fb-reason").all_inner_texts())
     assert re.search(r"it is reproduced if .*; it is ", why, re.IGNORECASE)
-    assert page.locator("#function code").inner_text().startswith("@paper.claim(")
+    assert page.locator("#function code").inner_text().startswith("@paper.")
     assert "--set level=" in page.locator("#again").inner_text()
 
 

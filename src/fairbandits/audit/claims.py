@@ -7,7 +7,7 @@ import sys
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
+from functools import cached_property, partialmethod
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import Any
@@ -35,7 +35,9 @@ ALLOWED = {
     "combine": ("all", "any"),
 }
 #: The ids of claims in a file: functions that take runs, and first arguments.
-ID = re.compile(r"^def (\w+)\(runs\)|^paper\.untested\(\s*\"([\w-]+)\"", re.MULTILINE)
+ID = re.compile(r"^def (\w+)\(runs\)|^paper\.\w+\(\s*\"([\w-]+)\"", re.MULTILINE)
+#: A figure that a place names.
+FIGURE = re.compile(r"Figs?\.? (\d+\w?)")
 #: Where a sentence pauses, outside of brackets.
 PAUSE = re.compile(r"[,;:.](?= )(?![^\[(]*[\])])")
 #: What a claim has, just one of these.
@@ -64,7 +66,7 @@ class Claim:
     reported: bool = False  # without counting: the paper claims nothing firm
     basis: str = "printed"  # of the statement that is judged, one of `ALLOWED`
     reconstructed: str = ""  # what had to be, for a basis other than printed
-    figure: str = ""  # that shows it
+    figure: str = ""  # that shows it; with a function, the first that the place names if not said
     between: tuple[str, ...] = ()  # of an inconsistency: the two that contradict each other
     #: claims whose truth the argument for this one uses, as a theorem uses its lemmas
     rests_on: tuple[str, ...] = ()
@@ -120,20 +122,30 @@ class Paper:
     measures: dict[str, Measure] = field(default_factory=dict)  # of its runs alone, by name
     digest: str = ""  # hash of the files that ask: claims.py and what it imports
 
-    def claim(self, kind: str, place: str, **said: Any) -> Callable:
-        """Register a function that yields tests. Its name is the id, its docstring the statement.
+    def claim(self, kind: str, *where: str, **said: Any) -> Callable | None:
+        """Register a claim; without an id, that of the function below, which yields its tests.
 
-        What follows the docstring's first paragraph is the note.
+        The function's name is the id, the first paragraph of its docstring the statement, and the
+        rest the note. `paper.rate("Theorem 2")` is short for `paper.claim("rate", "Theorem 2")`.
 
         Parameters
         ----------
         kind : str
             What it is: bound, rate, comparison, ... (`ALLOWED`).
-        place : str
-            Where the paper says it.
+        *where : str
+            Where the paper says it; or id, place and statement of a claim without a function, which
+            others judge (`judged_by`, `alias_of`), or none (`untestable`).
         **said
             Further fields of `Claim`.
         """
+        if len(where) > 1:
+            key, place, statement = where
+            caller = sys._getframe(1)
+            at = caller.f_code.co_filename, caller.f_lineno
+            return self._add(at, key, statement, kind, place, **said)
+        (place,) = where
+        if kind != "inconsistency" and (named := FIGURE.search(place)):
+            said = {"figure": f"fig{named[1]}"} | said
 
         def register(of: Callable) -> Callable:
             statement, _, note = (inspect.getdoc(of) or "").partition("\n\n")
@@ -144,11 +156,18 @@ class Paper:
 
         return register
 
-    def untested(self, key: str, kind: str, place: str, statement: str, **said: Any) -> None:
-        """Register a claim that others judge (`judged_by`, `alias_of`), or none (`untestable`)."""
-        caller = sys._getframe(1)
-        at = caller.f_code.co_filename, caller.f_lineno
-        self._add(at, key, statement, kind, place, **said)
+    invariant = partialmethod(claim, "invariant")
+    bound = partialmethod(claim, "bound")
+    rate = partialmethod(claim, "rate")
+    comparison = partialmethod(claim, "comparison")
+    shape = partialmethod(claim, "shape")
+    number = partialmethod(claim, "number")
+    explanation = partialmethod(claim, "explanation")
+    qualitative = partialmethod(claim, "qualitative")
+    definition = partialmethod(claim, "definition")
+    opinion = partialmethod(claim, "opinion")
+    literature = partialmethod(claim, "literature")
+    inconsistency = partialmethod(claim, "inconsistency")
 
     def _add(
         self, at: tuple[str, int], key: str, statement: str, kind: str, place: str, **said: Any
@@ -157,8 +176,9 @@ class Paper:
         known = [f.name for f in fields(Claim)]
         for name in said:
             expect_known(name, known, f"{where}: a claim has no {name!r}")
-        said = {key: tuple(item) if isinstance(item, list) else item for key, item in said.items()}
-        said = {key: _line(item) if isinstance(item, str) else item for key, item in said.items()}
+        for name, item in said.items():
+            if isinstance(item, str | list):
+                said[name] = _line(item) if isinstance(item, str) else tuple(map(_line, item))
         claim = Claim(key, self.slug, _line(statement), kind, _line(place), line=at[1], **said)
         if problem := _problem(claim, self):
             raise ConfigError(f"{where}: {problem}")
@@ -220,7 +240,10 @@ class Study(Paper):
 
     def claim(self, kind: str = "comparison", place: str = "own", **said: Any) -> Callable:
         """Register a function that yields tests, as `Paper.claim`; all own claims are primary."""
-        return super().claim(kind, place, **{"primary": True} | said)
+        return super().claim(kind, place, **said)
+
+    def _add(self, *given: Any, **said: Any) -> None:
+        super()._add(*given, **{"primary": True} | said)
 
 
 #: The claims of several papers, by paper.

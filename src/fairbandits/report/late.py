@@ -1,7 +1,6 @@
 """What late feedback costs the papers' policies: a picture of runs made for it."""
 
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,26 +19,17 @@ MEANS, QUOTA = (0.4, 0.5, 0.6, 0.7, 0.8), Fraction(1, 25)
 PENALTY = 0.5
 DELAYS = (0, 10, 30, 100, 300, 1000)
 ROUNDS, REPLICATES = 10_000, 100
-
-
-def _rivals() -> dict[str, Any]:
-    quotas = (QUOTA,) * len(MEANS)
-    return {
-        "Fair-UCB": fb.FairUCB(quotas),
-        "HT-UCB": fb.HTUCB(quotas, PENALTY),
-        "BF-UCB": fb.BFUCB((1,) * len(MEANS), quotas),
-        "BanditQ": fb.BanditQ(tuple(float(QUOTA) * mean for mean in MEANS)),
-    }
-
-
-def _worst_shortfall(result: fb.Result) -> np.ndarray:
-    return result.deficits["deficit_sup"].max(axis=-1)
-
-
+QUOTAS = (QUOTA,) * len(MEANS)
+RIVALS = {
+    "Fair-UCB": fb.FairUCB(QUOTAS),
+    "HT-UCB": fb.HTUCB(QUOTAS, PENALTY),
+    "BF-UCB": fb.BFUCB((1,) * len(MEANS), QUOTAS),
+    "BanditQ": fb.BanditQ(tuple(float(QUOTA) * mean for mean in MEANS)),
+}
 #: Title of a panel -> what it measures of a result.
 MEASURES = {
     "regret beyond the quotas' cost (reward units)": "r_regret",
-    "worst shortfall in any round (pulls)": _worst_shortfall,
+    "worst shortfall in any round (pulls)": lambda run: run.deficits["deficit_sup"].max(axis=-1),
 }
 
 
@@ -47,12 +37,12 @@ def costs() -> pd.DataFrame:
     """Return each measure by policy and delay: mean, t interval, and number of replicates."""
     runs = [
         fb.compare(
-            {label: fb.Delayed(policy, delay) for label, policy in _rivals().items()},
+            {label: fb.Delayed(policy, delay) for label, policy in RIVALS.items()},
             fb.Instance(MEANS),
             ROUNDS,
             replicates=REPLICATES,
             metrics=MEASURES,
-            quotas=(QUOTA,) * len(MEANS),
+            quotas=QUOTAS,
             checkpoints=[ROUNDS],
         ).curves
         for delay in DELAYS

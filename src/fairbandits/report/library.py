@@ -13,6 +13,8 @@ from fairbandits.report.markup import Html, render
 
 #: Sections of a docstring that are lists of terms.
 LISTS = ("Parameters", "Attributes", "Returns", "Raises", "Warns", "Columns")
+#: A term of a section, the line that is not indented, and what is said of it.
+TERM = re.compile(r"^(\S.*)((?:\n(?:[ ].*)?)*)", re.MULTILINE)
 
 
 def reference(*names: str) -> Html:
@@ -21,8 +23,8 @@ def reference(*names: str) -> Html:
         "library.html",
         entries=[(name, list(_blocks(name))) for name in names],
         lists=LISTS,
-        terms=_terms,
-        paragraphs=_paragraphs,
+        terms=TERM.findall,
+        paragraphs=lambda text: [part for part in re.split(r"\n\s*\n", text) if part.strip()],
         in_line=_in_line,
     )
 
@@ -59,15 +61,6 @@ def _sections(text: str) -> Iterator[tuple[str, str]]:
     """Yield the title (empty for the first) and text of each section of a docstring."""
     first, *rest = re.split(r"^(\S.*)\n-+(?:\n|$)", text, flags=re.MULTILINE)
     yield from zip(["", *rest[::2]], [first, *rest[1::2]], strict=True)
-
-
-def _paragraphs(text: str) -> list[str]:
-    return [paragraph for paragraph in re.split(r"\n\s*\n", text) if paragraph.strip()]
-
-
-def _terms(text: str) -> list[tuple[str, str]]:
-    """Return a section's terms, the lines that are not indented, and what is said of them."""
-    return re.findall(r"^(\S.*)((?:\n(?:[ ].*)?)*)", text, flags=re.MULTILINE)
 
 
 def _in_line(text: str) -> Html:
