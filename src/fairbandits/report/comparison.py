@@ -51,7 +51,9 @@ def observe(curve: Curve, quantity: str, round_: int) -> np.ndarray:
     rounds, values = curve.rounds[kept], curve.values[:, kept]
     if quantity == "late mean":
         return np.trapezoid(values, rounds, axis=1) / (rounds[-1] - rounds[0])
-    return {"maximum": np.max, "minimum": np.min}[quantity.removeprefix("late ")](values, axis=1)
+    if quantity.removeprefix("late ") in ("maximum", "minimum"):
+        return (values.max if quantity.endswith("maximum") else values.min)(axis=1)
+    raise ValueError(f"no quantity {quantity!r} of a curve")
 
 
 def compare(curves: Iterable[Curve], figure: dict[str, Any]) -> pd.DataFrame:
