@@ -255,10 +255,10 @@ def play_notebook(
 
     def reward(policy, t, arm, n):
         if as_shadow and policy == notebook.BF:
-            own = naive.inner(word(t), 2)
+            coin = naive.inner(word(t), 2)
         else:
-            own = naive.draw(SEED, STREAM, 0, "reward", order[arm], n)
-        return naive.reward(case.law, case.means[order[arm]], own)
+            coin = naive.draw(SEED, STREAM, 0, "reward", order[arm], n)
+        return naive.reward(case.law, case.means[order[arm]], coin)
 
     means = [case.means[arm] for arm in order]
     tallies, _ = notebook.play(groups, [0.4, 0.4], means, delta, rounds, uniform, reward)
@@ -284,8 +284,8 @@ def play_notebook_twice(
 
 def drawn_means(count: int) -> list[float]:
     """Return means drawn uniformly from [0, 1)."""
-    words = (naive.draw(SEED, STREAM, 0, "instance", 0, n) for n in range(1, count + 1))
-    return [naive.unit(word) for word in words]
+    coins = (naive.draw(SEED, STREAM, 0, "instance", 0, n) for n in range(1, count + 1))
+    return [naive.unit(word) for word in coins]
 
 
 SMALL, LARGE = naive.CODE4, drawn_means(1000)

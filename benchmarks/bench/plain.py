@@ -113,10 +113,10 @@ def draw(merits, coin):
     """Return a place, drawn in proportion to the merits."""
     total = sum(merits)
     u, cumulated = naive.unit(coin), 0.0
-    for place, merit in enumerate(merits):
+    for at, merit in enumerate(merits):
         cumulated += merit / total
         if cumulated > u:
-            return place
+            return at
     return len(merits) - 1
 
 

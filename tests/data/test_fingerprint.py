@@ -205,9 +205,9 @@ def test_compiled_code_must_be_inside_the_fingerprinted_folders():
 def test_methods_of_states_are_inside_the_fingerprinted_folders():
     assert all(policies.POLICIES[name] for name in policies.POLICIES)  # imported on first use
     folders = tuple(f"fairbandits.{part}." for part in provenance.COMPILED)
-    states = [one for one in tuple.__subclasses__() if protocol.is_implemented(one)]
-    found = (getattr(one, verb, None) for one in states for verb in protocol.VERBS)
-    modules = {method.__module__ for method in found if method}
+    states = [kind for kind in tuple.__subclasses__() if protocol.is_implemented(kind)]
+    methods = (getattr(state, verb, None) for state in states for verb in protocol.VERBS)
+    modules = {method.__module__ for method in methods if method}
     modules.discard("fairbandits.library.compiling")  # a user's policy, which no experiment has
     assert modules
     assert {module for module in modules if not module.startswith(folders)} == set()
@@ -222,10 +222,10 @@ def test_cache_folder_carries_the_fingerprint():
 def test_without_a_cache_that_can_be_written_a_process_has_its_own(monkeypatch, tmp_path, capsys):
     (tmp_path / "file").write_text("in the way")
     monkeypatch.setenv("FAIRBANDITS_CACHE_DIR", str(tmp_path / "file"))
-    own = provenance.cache_root()
-    assert own.is_dir()
-    assert own != tmp_path / "file"
-    assert provenance.cache_root() == own
+    root = provenance.cache_root()
+    assert root.is_dir()
+    assert root != tmp_path / "file"
+    assert provenance.cache_root() == root
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("The cache cannot be used (")
     assert str(tmp_path / "file") in line

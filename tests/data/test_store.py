@@ -130,9 +130,9 @@ def test_no_flipped_bit_goes_unseen(file, rng):
     length = pq.ParquetFile(file).metadata.serialized_size + 8
     wanted = content_hash(numeric(read_table(file)))
     unseen = 0
-    for place in rng.choice(len(content) - length, 200, replace=False):
+    for at in rng.choice(len(content) - length, 200, replace=False):
         spoilt = bytearray(content)
-        spoilt[place] ^= 1 << int(rng.integers(8))
+        spoilt[at] ^= 1 << int(rng.integers(8))
         file.write_bytes(spoilt)
         try:
             table = read_table(file)
@@ -152,8 +152,8 @@ def of_version(version):
 @pytest.mark.parametrize(
     ("metadata", "says"),
     [
-        *(({KEY: one}, "is damaged") for one in (b"not JSON", b"\xff", b"[1]", b"3", b'"text"')),
-        *((one, "was not written by fairbandits") for one in (None, {b"pandas": b"{}"})),
+        *(({KEY: text}, "is damaged") for text in (b"not JSON", b"\xff", b"[1]", b"3", b'"text"')),
+        *((metadata, "was not written by fairbandits") for metadata in (None, {b"pandas": b"{}"})),
         *map(of_version, (0, SCHEMA_VERSION + 1, "1", None)),
     ],
 )
@@ -224,8 +224,8 @@ def test_a_table_has_the_same_hash_after_it_was_read(tmp_path):
     write_table(file, given, {"kind": "any", "content": table_hash(given)})
     assert read_table(file).num_rows == 3  # it would be refused
     for name in given.column_names:
-        place = given.column_names.index(name)
-        other = given.set_column(place, name, given[name].take(pa.array([1, 0, 2])))
+        at = given.column_names.index(name)
+        other = given.set_column(at, name, given[name].take(pa.array([1, 0, 2])))
         write_table(file, other, read_footer(file))
         with pytest.raises(StoreError, match=f"{file} was changed: its content has hash"):
             read_table(file)
@@ -236,10 +236,10 @@ def test_values_that_changed_below_their_footer_are_refused_by_every_reader(file
     other = table[column].combine_chunks().take(pa.array([*range(1, ROWS), 0]))
     if column == "run":
         other = pa.array(["another"] * ROWS).dictionary_encode()
-    place = table.column_names.index(column)
+    at = table.column_names.index(column)
     known = pq.read_metadata(file).metadata
     with pq.ParquetWriter(file, pq.read_schema(file)) as writer:
-        writer.write_table(table.set_column(place, column, other).cast(writer.schema))
+        writer.write_table(table.set_column(at, column, other).cast(writer.schema))
         writer.add_key_value_metadata({HASHES: known[HASHES]})
     said = f"{file} was changed: {column} has other values than were written"
     readers = read_table, lambda file: read_table(file, [column]), lambda file: [*row_groups(file)]

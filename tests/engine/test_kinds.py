@@ -33,16 +33,16 @@ def limits(monkeypatch, tmp_path):
 @pytest.fixture
 def ways(limits):
     """Return a list that gets ``compiled`` or ``interpreted`` for each loop that is run."""
-    found = []
+    taken = []
     chosen = kinds.chosen
 
     def noting(loop, *arguments):
         took = chosen(loop, *arguments)
-        found.append("compiled" if took is loop else "interpreted")
+        taken.append("compiled" if took is loop else "interpreted")
         return took
 
     limits.setattr("fairbandits.library.simulation.chosen_loop", noting)
-    return found
+    return taken
 
 
 @compiled_only

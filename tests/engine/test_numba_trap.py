@@ -56,9 +56,9 @@ def risky_loops(source):
         for node in ast.walk(loop)
         if isinstance(node, ast.stmt)
         for block in (getattr(node, "body", []), getattr(node, "orelse", []))
-        for place, end in enumerate(block)
+        for at, end in enumerate(block)
         if isinstance(end, ast.Break)
-        if stored(block[:place]) & stored(loop.body, after=end.lineno)
+        if stored(block[:at]) & stored(loop.body, after=end.lineno)
     ]
 
 
@@ -70,13 +70,13 @@ def stored(statements, after=0):
 
 
 def test_no_kernel_is_written_like_the_trap():
-    found = {
+    risky = {
         f"{path.relative_to(provenance.PACKAGE)}:{line}"
         for part in provenance.COMPILED
         for path in (provenance.PACKAGE / part).rglob("*.py")
         for line in risky_loops(path.read_text(encoding="utf-8"))
     }
-    assert found == set()
+    assert risky == set()
 
 
 def test_the_scan_finds_the_trap_and_only_the_trap():

@@ -142,6 +142,6 @@ def test_streams_are_uncorrelated():
     pairs = [np.corrcoef(a, b)[0, 1] for a, b in itertools.combinations(rows, 2)]
     lagged = [np.corrcoef(a[lag:], a[:-lag])[0, 1] for a in rows for lag in (1, 2)]
     across = [np.corrcoef(a[1:], b[:-1])[0, 1] for a, b in itertools.permutations(rows, 2)]
-    found = np.array(pairs + lagged + across)
-    limit = stats.norm.isf(1e-3 / found.size / 2) / np.sqrt(count)
-    assert np.abs(found).max() < limit
+    correlations = np.array(pairs + lagged + across)
+    limit = stats.norm.isf(1e-3 / correlations.size / 2) / np.sqrt(count)
+    assert np.abs(correlations).max() < limit

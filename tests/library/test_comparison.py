@@ -74,20 +74,20 @@ def test_intervals_are_those_of_scipy(compared):
 
 
 def test_a_mapping_gives_labels():
-    found = compare({"wide": fb.UCB1(), "narrow": fb.UCB1(scale=0.5)}, metrics=["regret"])
-    assert list(found.results) == found.table["policy"].tolist() == ["wide", "narrow"]
+    comparison = compare({"wide": fb.UCB1(), "narrow": fb.UCB1(scale=0.5)}, metrics=["regret"])
+    assert list(comparison.results) == comparison.table["policy"].tolist() == ["wide", "narrow"]
 
 
 def test_measures_of_ones_own():
     def best_pulls(result):
         return result.plays[:, :, 0]
 
-    found = compare(metrics=[best_pulls, "regret"])
-    assert found.table["metric"].tolist() == ["best_pulls"] * 3 + ["regret"] * 3
-    assert found.table["mean"][2] == found.results["UCB1"].plays[:, -1, 0].mean()
+    comparison = compare(metrics=[best_pulls, "regret"])
+    assert comparison.table["metric"].tolist() == ["best_pulls"] * 3 + ["regret"] * 3
+    assert comparison.table["mean"][2] == comparison.results["UCB1"].plays[:, -1, 0].mean()
     named = compare(metrics={"pulls of the best": best_pulls, "loss": "regret"})
     assert named.table["metric"].unique().tolist() == ["pulls of the best", "loss"]
-    assert named.table["mean"].tolist() == found.table["mean"].tolist()
+    assert named.table["mean"].tolist() == comparison.table["mean"].tolist()
     with pytest.raises(ValueError, match="metric words must return numbers, got 'many'"):
         compare(metrics={"words": lambda result: "many"})
 
@@ -103,10 +103,10 @@ def test_measures_of_ones_own():
 )
 def test_each_measure_is_the_method_of_a_result(metric, given):
     quotas = None if "targets" in given else QUOTAS
-    found = compare([fb.UCB1(), fb.Uniform()], metrics=metric, quotas=quotas, **given)
-    for label, result in found.results.items():
+    comparison = compare([fb.UCB1(), fb.Uniform()], metrics=metric, quotas=quotas, **given)
+    for label, result in comparison.results.items():
         wanted = getattr(result, metric)(**given)
-        assert found.curves[metric, label].tolist() == wanted.tolist()
+        assert comparison.curves[metric, label].tolist() == wanted.tolist()
 
 
 def test_plot_has_a_panel_for_each_measure(compared):
@@ -152,9 +152,9 @@ def test_the_caption_says_what_was_played():
         (prices, "2 arms, prices of 2024, means 1, 1"),
         (tide, "2 arms, bernoulli, means that move"),
     ):
-        found = compare([fb.UCB1()], world, quotas=(0.5, 0.5))
-        assert repr(found).startswith(says)
-    assert f"<caption>{says}" in found._repr_html_()
+        comparison = compare([fb.UCB1()], world, quotas=(0.5, 0.5))
+        assert repr(comparison).startswith(says)
+    assert f"<caption>{says}" in comparison._repr_html_()
 
 
 @pytest.mark.parametrize(

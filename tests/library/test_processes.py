@@ -60,8 +60,8 @@ class Ending(Plain):
 
 @pytest.mark.parametrize("how", ENDS)
 def test_what_ends_a_process_is_said_with_its_place(how):
-    end, words = ENDS[how]
-    with pytest.raises(Ended, match=rf"^Ending, replicate \d, round {AT}: .*{words}") as caught:
+    end, message = ENDS[how]
+    with pytest.raises(Ended, match=rf"^Ending, replicate \d, round {AT}: .*{message}") as caught:
         fb.run(Ending(end), ARMS, ROUNDS, 4, n_jobs=2)
     assert caught.value.place.endswith(f", round {AT}")
 
@@ -121,7 +121,7 @@ def test_no_process_is_left(number, kind):
         main.send_signal(getattr(signal, number))
         main.wait()
         end = time.monotonic() + 5
-        while left := [one for one in workers if _lives(one)]:
+        while left := [worker for worker in workers if _lives(worker)]:
             assert time.monotonic() < end, left
             time.sleep(0.05)
 

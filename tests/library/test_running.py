@@ -45,11 +45,11 @@ class Shared(Plain):
 def test_any_number_of_processes_gives_the_same_numbers(policy, instance):
     settings = {"seed": 3, "checkpoints": [7, ROUNDS], "quotas": QUOTAS, "stream": "a name"}
     wanted = fb.run(policy, instance, ROUNDS, [9, 2, 5, 0, 7], **settings)
-    found = fb.run(policy, instance, ROUNDS, [9, 2, 5, 0, 7], n_jobs=2, **settings)
-    assert arrays_of(found) == arrays_of(wanted)
+    result = fb.run(policy, instance, ROUNDS, [9, 2, 5, 0, 7], n_jobs=2, **settings)
+    assert arrays_of(result) == arrays_of(wanted)
     for name in ("policy", "instance", "horizon", "seed", "stream", "quotas"):
-        assert getattr(found, name) == getattr(wanted, name), name
-    assert found.replicates.tolist() == [9, 2, 5, 0, 7]
+        assert getattr(result, name) == getattr(wanted, name), name
+    assert result.replicates.tolist() == [9, 2, 5, 0, 7]
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])

@@ -142,14 +142,14 @@ def test_a_policy_needs_feedback_and_start():
 
 WHOLE = "must be a whole number of at least"
 WRONG = [
-    *(("horizon", one, f"horizon {WHOLE} 1") for one in (0, -5, 2.0, "10", True, None, math.nan)),
-    *(("horizon", one, r"horizon must be at most 2\*\*53") for one in (2**53 + 1, 10**400)),
+    *(("horizon", bad, f"horizon {WHOLE} 1") for bad in (0, -5, 2.0, "10", True, None, math.nan)),
+    *(("horizon", bad, r"horizon must be at most 2\*\*53") for bad in (2**53 + 1, 10**400)),
     ("horizon", 3, r"horizon must be at least the number of arms \(4\)"),
-    *(("seed", one, f"seed {WHOLE} 0") for one in (-1, 1.5, "x", True)),
-    *(("replicates", one, "replicates must") for one in (0, -1, True, 2.0)),
-    *(("replicates", one, "replicates must") for one in ([], [0, 0], [-1], [0.5], [True], ["a"])),
-    *(("checkpoints", one, "checkpoints must .* in") for one in ([], [0], [ROUNDS + 1], [2, 1])),
-    *(("checkpoints", one, "checkpoints must") for one in ([3, 3], [1.0], [[1, 2]], 5, ["a"])),
+    *(("seed", bad, f"seed {WHOLE} 0") for bad in (-1, 1.5, "x", True)),
+    *(("replicates", bad, "replicates must") for bad in (0, -1, True, 2.0)),
+    *(("replicates", bad, "replicates must") for bad in ([], [0, 0], [-1], [0.5], [True], ["a"])),
+    *(("checkpoints", bad, "checkpoints must .* in") for bad in ([], [0], [ROUNDS + 1], [2, 1])),
+    *(("checkpoints", bad, "checkpoints must") for bad in ([3, 3], [1.0], [[1, 2]], 5, ["a"])),
 ]
 
 

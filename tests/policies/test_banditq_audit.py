@@ -53,12 +53,12 @@ def test_sums_are_those_of_the_history(scenario, feedback, rng):
 def test_starvation_by_hand():
     state = started(fb.BanditQ((0.1, 0, 0)), fb.Starvation(), 3, 10)
     starvation = state.observer
-    found = []
+    columns = []
     for t, arm in enumerate([0, 0, 1, 2, 2, 2, 0, 1], start=1):
         protocol.learn(state, t, arm, 0.5)
-        found.append(starvation.columns[0].astype(int).tolist())
-    assert found[1:4] == [[0, 2, 2], [1, 2, 3], [2, 2, 3]]
-    assert found[4:] == [[3, 2, 3], [4, 3, 3], [4, 4, 3], [4, 4, 3]]
+        columns.append(starvation.columns[0].astype(int).tolist())
+    assert columns[1:4] == [[0, 2, 2], [1, 2, 3], [2, 2, 3]]
+    assert columns[4:] == [[3, 2, 3], [4, 3, 3], [4, 4, 3], [4, 4, 3]]
     assert starvation.run.tolist() == [1, 0, 2]
 
 
@@ -80,7 +80,7 @@ def test_inequalities(scenario, index, rng):
         terms = instance.means, list(targets), WEIGHTS[penalty], index, step_c
         excesses = twins.excesses(history[:t], *terms)
         largest = {name: np.maximum(largest[name], excesses[name]) for name in inequalities.probes}
-        record |= {name: np.broadcast_to(one, len(targets)) for name, one in largest.items()}
+        record |= {name: np.broadcast_to(side, len(targets)) for name, side in largest.items()}
     result = recorded(policy, instance, ROUNDS, observe=[inequalities])
     # sides of the size of V^2 t leave a difference with fewer digits
     assert_agrees(result, history, rtol=1e-6 if penalty == "1e6" else 1e-9)
@@ -174,8 +174,8 @@ def test_surrogates(scenario, index, feedback, rng):
     assert_agrees(result, history, without=["probability", "surrogate_regret", *CORRELATIONS])
     # a difference of sums of the size of V t
     scale = max(1.0, float(abs(gains).sum()))
-    found = result.probes["surrogate_regret"][0]
-    np.testing.assert_allclose(found.T, [regret] * len(found.T), rtol=1e-9, atol=1e-12 * scale)
+    regrets = result.probes["surrogate_regret"][0]
+    np.testing.assert_allclose(regrets.T, [regret] * len(regrets.T), rtol=1e-9, atol=1e-12 * scale)
 
 
 @feedbacks
@@ -190,5 +190,5 @@ def test_correlations(feedback, rounds, rng):
     gains = list(zip(*twins.surrogates(history, math.sqrt(horizon), "post"), strict=True))
     for name, (first, last) in zip(CORRELATIONS, itertools.pairwise((0, *ENDS)), strict=True):
         lags = range(first + 1, last + 1)
-        expected = [[twins.mean_autocorrelation(one[:t], lags) for one in gains] for t in rounds]
+        expected = [[twins.mean_autocorrelation(gain[:t], lags) for gain in gains] for t in rounds]
         np.testing.assert_allclose(result.probes[name][0], expected, rtol=1e-9, atol=1e-12)

@@ -158,8 +158,8 @@ def test_oracles_are_their_twins(within, scenario, rng):
     sizes, quotas, means, instance = problem(scenario, rng)
     for schedule in ("deficit", "floor"):
         policy, twin = (
-            one(sizes, quotas, means, within, schedule)
-            for one in (fb.GroupOracle, twins.GroupOracle)
+            kind(sizes, quotas, means, within, schedule)
+            for kind in (fb.GroupOracle, twins.GroupOracle)
         )
         assert_same(policy, twin, instance)
 
@@ -353,16 +353,16 @@ def test_measures_are_those_of_the_definitions(scenario, rng):
         np.testing.assert_allclose(measures.fair_policy(means, sizes, *merit_of), expected)
         rounds = np.array([1, 7, 100, 12_345])
         optimum = [twins.fair_optimum(int(t), means, sizes, quotas, f) for t in rounds]
-        found = measures.fair_optimum(rounds, means, sizes, quotas, *merit_of)
-        np.testing.assert_allclose(found, optimum, rtol=1e-12)
+        optima = measures.fair_optimum(rounds, means, sizes, quotas, *merit_of)
+        np.testing.assert_allclose(optima, optimum, rtol=1e-12)
         policy = np.array([p for n in sizes for p in rng.dirichlet(np.ones(n))])
         first = np.concatenate([[0], np.cumsum(sizes)])
         distance = [
             sum(abs(policy[i] - expected[i]) for i in range(a, b))
             for a, b in itertools.pairwise(first)
         ]
-        found = measures.policy_distance(policy, means, sizes, *merit_of)
-        np.testing.assert_allclose(found, distance, atol=1e-15)
+        distances = measures.policy_distance(policy, means, sizes, *merit_of)
+        np.testing.assert_allclose(distances, distance, atol=1e-15)
 
 
 @scenarios
@@ -377,7 +377,7 @@ def test_regret_is_the_sum_of_its_two_parts(scenario, rng):
         between, within = measures.decomposition(*given)
         np.testing.assert_allclose(regret, between + within, rtol=0, atol=1e-9)
     both = result.probes["probability"], result.plays
-    of_groups = (measures.per_group(one, sizes) for one in both)
+    of_groups = (measures.per_group(plays, sizes) for plays in both)
     np.testing.assert_allclose(*of_groups, rtol=0, atol=1e-9)
 
 
@@ -385,9 +385,9 @@ def test_released_regret_by_hand():
     sizes, quotas, means = (2, 1), (0.5, 0.25), (0.5, 1.0, 0.5)
     rounds = np.array([9])
     rewards, initial = np.array([[1.0, 4.0, 0.5]]), np.array([[1.0, 1.0, 0.5]])
-    found = measures.released_regret(rounds, rewards, initial, means, sizes, quotas)
+    regret = measures.released_regret(rounds, rewards, initial, means, sizes, quotas)
     # R* of the groups: (1/4 + 1) / (3/2) = 5/6 and 1/2; of the 8 rounds 2 are the second's
-    assert found == pytest.approx([6 * 5 / 6 + 2 * 1 / 2 - 3.0])
+    assert regret == pytest.approx([6 * 5 / 6 + 2 * 1 / 2 - 3.0])
 
 
 def test_drawn_means():

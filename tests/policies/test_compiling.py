@@ -65,11 +65,11 @@ class Softmax:
             self.sums[k] += rewards[k]
 
 
-def assert_same(one, other):
+def assert_same(result, other):
     for name in ("plays", "rewards"):
-        assert getattr(one, name).tobytes() == getattr(other, name).tobytes()
+        assert getattr(result, name).tobytes() == getattr(other, name).tobytes()
     for name in ("probes", "deficits"):
-        mine, its = getattr(one, name), getattr(other, name)
+        mine, its = getattr(result, name), getattr(other, name)
         assert list(mine) == list(its)
         assert all(mine[key].tobytes() == its[key].tobytes() for key in mine)
 
@@ -87,8 +87,8 @@ def test_numbers_are_those_of_plain_python_and_nothing_is_kept(policy, settings,
     fast = fb.compiled(policy)
     if not numba.config.DISABLE_JIT:
         kept, cache = [], LOOPS[policy.feedback]._cache
-        monkeypatch.setattr(cache, "save_overload", lambda *one: kept.append(one))
-        monkeypatch.setattr(cache, "load_overload", lambda *one: kept.append(one))
+        monkeypatch.setattr(cache, "save_overload", lambda *arguments: kept.append(arguments))
+        monkeypatch.setattr(cache, "load_overload", lambda *arguments: kept.append(arguments))
     assert_same(fb.run(fast, ARMS, ROUNDS, 4, seed=5, compiled=True, **settings), wanted)
     assert numba.config.DISABLE_JIT or not kept
     assert_same(fb.run(fast, ARMS, ROUNDS, 4, seed=5, compiled=False, **settings), wanted)
@@ -100,15 +100,15 @@ def test_numbers_are_those_of_plain_python_and_nothing_is_kept(policy, settings,
 def test_an_action_or_a_place_out_of_range_is_said():
     class Wrong:
         feedback = "bandit"
-        answer, place = 0, 0
+        answer, at = 0, 0
 
         def start(self, n_arms, horizon):
             fresh = Wrong()
-            fresh.answers, fresh.place = np.array([self.answer]), self.place
+            fresh.answers, fresh.at = np.array([self.answer]), self.at
             return fresh
 
         def choose(self, t, coin):
-            return self.answers[self.place]
+            return self.answers[self.at]
 
         def learn(self, t, arm, reward):
             pass
@@ -120,7 +120,7 @@ def test_an_action_or_a_place_out_of_range_is_said():
         policy.answer = answer
         with pytest.raises(ValueError, match=r"Wrong.choose must return an arm, a whole number"):
             fb.run(fast, ARMS, ROUNDS, compiled=True)
-    policy.place = 9
+    policy.at = 9
     with pytest.raises(IndexError, match="out of bounds"):
         fb.run(fast, ARMS, ROUNDS, compiled=True)
 

@@ -115,8 +115,8 @@ def test_the_prophet_has_the_least_regret_of_all(data, arms):
     plan = Prophet(means, quotas, floats(penalties)).plan(horizon)
     assert plan.min() >= 0
     assert plan.sum() == horizon
-    found = naive.regret(horizon, plan.tolist(), means, quotas, penalties)
-    assert found == naive.least_regret(horizon, means, quotas, penalties)
+    regret = naive.regret(horizon, plan.tolist(), means, quotas, penalties)
+    assert regret == naive.least_regret(horizon, means, quotas, penalties)
 
 
 @ten
@@ -165,11 +165,11 @@ def test_measures_equal_the_naive_ones(shape, rng):
             for rows, mu, A in replicates
         ]
 
-    found = {
+    measured = {
         naive.regret: penalised_regret(rounds, plays, means, quotas, penalties),
         naive.loss: penalised_loss(rounds, plays, means, quotas, penalties),
     }
-    for measure, values in found.items():
+    for measure, values in measured.items():
         expected = naively(lambda t, N, mu, A, of=measure: float(of(t, N, mu, quotas, A)))
         np.testing.assert_allclose(values, expected, rtol=1e-12, atol=1e-12)
     least = naively(lambda t, N, mu, A: float(naive.oracle_loss(t, mu, quotas, A)))
@@ -204,9 +204,9 @@ def test_no_pulls_have_less_regret_than_the_oracle(data, problem):
     exact = naive.regret(sum(N), N, means, quotas, penalties)
     assert exact >= 0
     case = np.array(floats(means)), quotas, np.array(floats(penalties))
-    found = penalised_regret(np.array([sum(N)]), np.array([N]), *case)[0]
-    assert found >= 0
-    assert found == pytest.approx(float(exact), rel=1e-12, abs=1e-12)
+    regret = penalised_regret(np.array([sum(N)]), np.array([N]), *case)[0]
+    assert regret >= 0
+    assert regret == pytest.approx(float(exact), rel=1e-12, abs=1e-12)
 
 
 # The oracle.
@@ -216,13 +216,13 @@ def test_no_pulls_have_less_regret_than_the_oracle(data, problem):
 @given(problems())
 def test_arm_sets_equal_the_naive_ones(problem):
     means, _, penalties = problem
-    found = np.array(arm_sets(means, penalties))
-    assert (found.sum(axis=0) == 1).all()
+    sets = np.array(arm_sets(means, penalties))
+    assert (sets.sum(axis=0) == 1).all()
     kinds = naive.kinds(means, penalties)
     names = ("optimal", "critical", "non-critical")
-    assert [names[k] for k in found.argmax(axis=0)] == kinds
+    assert [names[k] for k in sets.argmax(axis=0)] == kinds
     decimals = arm_sets(floats(means), floats(penalties))
-    assert np.array_equal(found, decimals)
+    assert np.array_equal(sets, decimals)
 
 
 # The fluid law.
@@ -237,10 +237,10 @@ def test_fluid_law_equals_the_naive_one(rng):
         horizon = int(10 ** rng.uniform(2, 7))
         best = int(means.argmax())
         wanted = naive.fluid(means.tolist(), quotas, penalties.tolist(), horizon)
-        found = fluid_pulls(means, quotas, penalties, horizon)
-        assert found.sum() == pytest.approx(horizon, rel=1e-9)
+        pulls = fluid_pulls(means, quotas, penalties, horizon)
+        assert pulls.sum() == pytest.approx(horizon, rel=1e-9)
         if wanted[best] > float(Fraction(quotas[best])) * horizon:  # where the naive law holds
-            np.testing.assert_allclose(found, wanted, rtol=1e-6)
+            np.testing.assert_allclose(pulls, wanted, rtol=1e-6)
 
 
 def test_fluid_law_refuses_a_horizon_without_logarithm():

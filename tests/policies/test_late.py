@@ -50,10 +50,10 @@ def test_without_delay_nothing_changes(policies):
         rounds = getattr(policy, "initial_rounds", 0) + 60
         how = {"checkpoints": range(1, rounds + 1), "compiled": False}
         wrapped = (policy, fb.Delayed(policy, 0), fb.Batched(fb.Delayed(policy, 0), 1))
-        plain, *late = (fb.run(one, instance, rounds, 2, **how).columns() for one in wrapped)
-        for found in late:
+        plain, *late = (fb.run(rival, instance, rounds, 2, **how).columns() for rival in wrapped)
+        for columns in late:
             for key, values in plain.items():
-                assert found[key].tobytes() == values.tobytes(), (policy, key)
+                assert columns[key].tobytes() == values.tobytes(), (policy, key)
         # feedback that comes too late for some draw, or never, is no error
         for number in (rounds // 4, 10**20):
             fb.run(fb.Batched(policy, number), instance, rounds, 1, **how)
@@ -97,17 +97,17 @@ def test_quotas_are_kept_without_any_feedback():
         assert result.deficits["floor_deficit_sup"].max() <= 1
     for policy in (fb.Prophet(ARMS.means, QUOTAS, 1), fb.SmallestDeficit(QUOTAS)):
         rivals = (fb.Batched(policy, 99), policy)
-        late, plain = (fb.run(one, ARMS, 300, 1, compiled=False) for one in rivals)
+        late, plain = (fb.run(rival, ARMS, 300, 1, compiled=False) for rival in rivals)
         assert (late.plays == plain.plays).all()
 
 
 def test_every_policy_with_quotas_says_what_counts_them():
     """Those without a count divide by chance, or have no quotas."""
     for table in (late_states.AT_ONCE, late_states.NOTED):
-        for place, names in table.items():
-            file, _, name = place.partition(":")
+        for state_name, names in table.items():
+            file, _, name = state_name.partition(":")
             state = getattr(importlib.import_module(f"fairbandits.policies.{file}"), name)
-            assert {*names} <= {*state._fields}, place
+            assert {*names} <= {*state._fields}, state_name
     for name, (policy, *_) in EXAMPLES.items():
         state = fb.Delayed(policy, 1).start(n_arms_of(policy), 50)
         quotas = getattr(policy, "quotas", getattr(policy, "fractions", None))
@@ -118,8 +118,8 @@ def test_every_policy_with_quotas_says_what_counts_them():
 def test_the_arm_of_a_late_reward_is_that_of_its_round():
     """Where rewards have no chance, those of rounds are those of pulls."""
     sure, how = fb.Instance(ARMS.means, "deterministic"), {"horizon": 80, "compiled": False}
-    rivals = (fb.Delayed(one, 7) for one in (fb.OwnReward("ucb1"), fb.UCB1()))
-    drawn, pulled = (fb.run(one, sure, **how).plays for one in rivals)
+    rivals = (fb.Delayed(learner, 7) for learner in (fb.OwnReward("ucb1"), fb.UCB1()))
+    drawn, pulled = (fb.run(rival, sure, **how).plays for rival in rivals)
     assert (drawn == pulled).all()
 
 
@@ -176,8 +176,8 @@ def test_plain_python_learns_as_late_as_compiled_code():
     for policy, plain, arms in pairs:
         expected = fb.run(wrapped(policy, wrappers), arms, **how).plays
         late = wrapped(plain, wrappers)
-        for own in (late, fb.compiled(late)):
-            assert (fb.run(own, arms, **how).plays == expected).all()
+        for rival in (late, fb.compiled(late)):
+            assert (fb.run(rival, arms, **how).plays == expected).all()
         assert (fb.run(late, arms, **how, n_jobs=2).plays == expected).all()
 
 
@@ -216,7 +216,7 @@ class Itself(Plain):
 
 
 @pytest.mark.parametrize(
-    ("policy", "words"),
+    ("policy", "message"),
     [
         (lambda: fb.Delayed(fb.UCB1(), -1), "rounds must be a whole number of at least 0, got -1"),
         (lambda: fb.Delayed(fb.UCB1(), 2.0), "rounds must be .*, got 2.0"),
@@ -228,6 +228,6 @@ class Itself(Plain):
         (lambda: fb.Delayed(Itself(), 5), "Itself.start must return a fresh object"),
     ],
 )
-def test_what_is_wrong_is_named(policy, words):
-    with pytest.raises((TypeError, ValueError), match=words):
+def test_what_is_wrong_is_named(policy, message):
+    with pytest.raises((TypeError, ValueError), match=message):
         fb.run(policy(), ARMS, 10)

@@ -72,14 +72,14 @@ class RewardsState:
 )
 def test_columns_are_in_the_order_asked_for(policy):
     plain = played(policy, compiled=False)
-    alone = {one: played(policy, [one], compiled=False).probes for one in SUMS}
+    alone = {observer: played(policy, [observer], compiled=False).probes for observer in SUMS}
     compiled = {SUMS: True}  # each order is a type of its own, compiled in seconds
     for observe in (SUMS, SUMS[::-1], SUMS[1:], SUMS[:1]):
         result = played(policy, observe, compiled=compiled.get(observe, False))
-        names = [name for one in observe for name in one.probes]
+        names = [name for observer in observe for name in observer.probes]
         assert list(result.probes) == [*policy.probes, *names]
         assert list(result.columns())[5:] == [*policy.probes, *names]
-        for probes in (plain.probes, *(alone[one] for one in observe)):
+        for probes in (plain.probes, *(alone[observer] for observer in observe)):
             for name, values in probes.items():
                 assert result.probes[name].tobytes() == values.tobytes(), name
         assert result.plays.tobytes() == plain.plays.tobytes()
@@ -137,7 +137,7 @@ ASKED, OF_FULL = {"targets": TARGETS}, ({}, {"gain": 1}, {"subroutine": "squint"
 CONFIGURED = [
     ("banditq", ASKED),
     ("banditq", ASKED | {"subroutine": "exp3p"}),
-    *(("banditq", ASKED | {"feedback": "full"} | one) for one in OF_FULL),
+    *(("banditq", ASKED | {"feedback": "full"} | options) for options in OF_FULL),
     ("queue_ucb", {"targets": TARGETS}),
     ("own_reward", {"learner": "banditq", "learner_parameters": {"targets": TARGETS}}),
     ("own_reward", {"learner": "queue_ucb", "learner_parameters": {"targets": TARGETS}}),
@@ -159,33 +159,33 @@ FITTING |= {"initial_phase": [12, 13, 15], "optional_pulls": [12, 15], "merit_re
 
 
 @pytest.mark.parametrize(
-    ("reference", "words"),
+    ("reference", "message"),
     [
         ((0, 1, 2), r"\[0, 1\].*2.*arm 3"),
         ((0.1,), r"one entry per arm \(3\), got 1"),
         ((1, 0, 0), "above 0 in every group, group 2 has none"),
     ],
 )
-def test_merits_of_the_reference_are_checked(reference, words):
-    with pytest.raises(ValueError, match=f"reference must .*{words}"):
+def test_merits_of_the_reference_are_checked(reference, message):
+    with pytest.raises(ValueError, match=f"reference must .*{message}"):
         played(fb.BFUCB((1, 2), (0, 0)), [fb.MeritRegret(reference)])
 
 
 @pytest.mark.parametrize("name", OBSERVERS)
 def test_an_observer_refuses_what_it_cannot_watch(name):
     observer = make_observer(name, REQUIRED.get(name, {}))
-    class_name = type(observer).__name__
-    fitting = [accepted(f"{class_name} can watch", observer, *one) for one in CONFIGURED]
-    assert [place for place, fits in enumerate(fitting) if fits] == list(FITTING[name])
+    says = f"{type(observer).__name__} can watch"
+    fitting = [at for at, policy in enumerate(CONFIGURED) if accepted(says, observer, *policy)]
+    assert fitting == list(FITTING[name])
 
 
-def accepted(words, observer, policy, parameters):
+def accepted(message, observer, policy, parameters):
     """Return whether an observer can watch a policy; otherwise it must say so in these words."""
     made = make_policy(policy, parameters)
     try:
         observer.start(made, made.start(3, 60), 3, 60)
-    except TypeError as found:
-        if not str(found).startswith(words):
+    except TypeError as error:
+        if not str(error).startswith(message):
             raise
         return False
     return True

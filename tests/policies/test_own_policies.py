@@ -82,10 +82,10 @@ def configured(folder):
     """Return a function that loads a configuration with one policy."""
 
     def load(policy, parameters=None, **others):
-        own = {"mine": shrunk.policy(policy, **parameters or {}) | others}
+        policies = {"mine": shrunk.policy(policy, **parameters or {}) | others}
         block = shrunk.experiment(
             **{"horizon": sourced(30), "checkpoints": {"at": [30]}, "replicates": sourced(2)},
-            **{"quotas": sourced(["1/6", "1/6", "1/6"]), "policies": own},
+            **{"quotas": sourced(["1/6", "1/6", "1/6"]), "policies": policies},
         )
         content = {"paper": "toy", "title": "Toy", "experiments": {"one": block}}
         file = folder / "papers" / "toy" / "experiments.yaml"
@@ -136,7 +136,7 @@ def test_an_edit_of_the_file_is_another_run(folder, configured):
     file.write_text(ROUND_ROBIN + "# edited\n")
     second = configured("turns:InTurn")
     assert spec_of(second).policy_source != spec_of(first).policy_source
-    plans = [jobs_of(one)[0][0].plan for one in (first, second)]
+    plans = [jobs_of(config)[0][0].plan for config in (first, second)]
     assert plans[0] != plans[1]
     with pytest.raises(ValueError, match=r"^toy/one: the file of policy turns:InTurn has changed"):
         simulate_chunk(spec_of(first), 1, [0])

@@ -94,8 +94,8 @@ NO_LOSSES = ("exp3p", "negative rewards")
 def test_banditq(kind, scenario, rng):
     feedback, make = ("full", naive.BanditQFull) if kind == "full" else ("bandit", bandit_twin)
     variants = VARIANTS[kind]
-    for place in rng.permutation(len(variants))[:3]:
-        variant, penalty = variants[place], one_of(rng, *PENALTIES)
+    for at in rng.permutation(len(variants))[:3]:
+        variant, penalty = variants[at], one_of(rng, *PENALTIES)
         instance, targets = SCENARIOS[scenario](rng)
         policy = BanditQ(targets, feedback, **variant, **PENALTIES[penalty])
         twin = make(list(targets), WEIGHTS[penalty], **variant)
@@ -138,9 +138,9 @@ def test_squint_weights(exponent):
     for variance in (10.0**exponent, 3 * 10.0**exponent):
         for ratio in (-100, -4, -1, -0.5, -1e-9, 0, 1e-9, 0.3, 1, 4, 100):
             regret = ratio * math.sqrt(variance)
-            found = learners._log_evidence(regret, variance)
+            weight = learners._log_evidence(regret, variance)
             expected = naive.squint_log_weight(regret, variance)
-            assert found == pytest.approx(expected, rel=1e-12, abs=1e-9)
+            assert weight == pytest.approx(expected, rel=1e-12, abs=1e-9)
 
 
 # ---------------------------------------------------------------------------- bandit policies

@@ -59,8 +59,8 @@ def test_a_column_is_described_where_it_is_written(tmp_path, monkeypatch):
 
 
 def test_every_swept_parameter_is_in_it():
-    for one in real.config().experiments:
-        facts = one.facts()
+    for experiment in real.config().experiments:
+        facts = experiment.facts()
         swept = {name for run in facts["runs"].values() for name in run.get("sweep", ())}
         for name in swept:
             assert name in column_of("dataset", name, facts).meaning

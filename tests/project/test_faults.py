@@ -27,7 +27,7 @@ def test_the_page_follows_from_the_file_and_its_tests_are_there():
     assert faults_page.names() <= defined
     page = faults_page.PAGE.read_text(encoding="utf-8")
     ran = re.findall(r"`(test_\w+)` (\d+)(?:, \*\*(\d+) failed)?", page)
-    outcomes = {name: Counter(tries=int(one), failed=int(two or 0)) for name, one, two in ran}
+    outcomes = {name: Counter(tries=int(count), failed=int(two or 0)) for name, count, two in ran}
     assert faults_page.page(defaultdict(Counter, outcomes)) == page, "run `make faults`"
 
 
@@ -148,14 +148,14 @@ def test_flipped_bits_of_results_are_found(tmp_path, rng, record_property):
     file = shrunk.dataset_of(shrunk.experiment_of("banditq", "oracle_lfg", SEED), tmp_path, SEED)
     content, wanted = file.read_bytes(), table_hash(read_table(file))
     said = []
-    for place in rng.choice(len(content), FLIPS, replace=False):
+    for at in rng.choice(len(content), FLIPS, replace=False):
         spoilt = bytearray(content)
-        spoilt[place] ^= 1 << int(rng.integers(8))
+        spoilt[at] ^= 1 << int(rng.integers(8))
         file.write_bytes(spoilt)
         try:
             assert table_hash(read_table(file)) == wanted
         except StoreError as error:
             said.append(str(error))
-    assert all(str(file) in one for one in said)
+    assert all(str(file) in message for message in said)
     assert len(said) > FLIPS / 2
     record_property("tries", FLIPS)

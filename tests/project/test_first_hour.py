@@ -20,10 +20,10 @@ def test_readmes_policy_goes_to_the_arena(tmp_path, tmp_path_factory, monkeypatc
     monkeypatch.setattr(sys, "path", [*sys.path])
     monkeypatch.delitem(sys.modules, "my_policies", raising=False)
     (file := tmp_path / own_policy.NAME).write_text(own_policy.SOURCE)
-    words = ["arena", f"{file}:FairGreedy", "--results", small.small_arena(tmp_path_factory)]
-    words += ["--contract", "minimum_pulls", "--instances", "fair_ucb_2", "--jobs", "1"]
-    words += ["--out", tmp_path / "page.html"]
-    assert re.search(r"minimum_pulls\s+fair_ucb_2\s+(yes|no)", said(*words))
+    arguments = ["arena", f"{file}:FairGreedy", "--results", small.small_arena(tmp_path_factory)]
+    arguments += ["--contract", "minimum_pulls", "--instances", "fair_ucb_2", "--jobs", "1"]
+    arguments += ["--out", tmp_path / "page.html"]
+    assert re.search(r"minimum_pulls\s+fair_ucb_2\s+(yes|no)", said(*arguments))
 
 
 def test_quotas_of_an_instance_are_numbers():
@@ -34,9 +34,9 @@ def test_quotas_of_an_instance_are_numbers():
     assert quotas[0] < quotas[2] < 0.26
     assert np.array(quotas, float).tolist() == [0.2, 0.3, 0.25]
     text = ("1/5", "3/10", "1/4")
-    one, other = (fb.run(fb.FairUCB(given), ARMS, 200, 2, quotas=given) for given in (quotas, text))
-    assert one.plays.tolist() == other.plays.tolist()
-    assert one.quotas == other.quotas
+    numbers, other = (fb.run(fb.FairUCB(r), ARMS, 200, 2, quotas=r) for r in (quotas, text))
+    assert numbers.plays.tolist() == other.plays.tolist()
+    assert numbers.quotas == other.quotas
 
 
 def helper():
@@ -118,7 +118,7 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("call", "error", "says"), WRONG, ids=[one[2][:40] for one in WRONG])
+@pytest.mark.parametrize(("call", "error", "says"), WRONG, ids=[row[2][:40] for row in WRONG])
 def test_what_cannot_work_is_said_at_once(call, error, says):
     with pytest.raises(error, match=says) as caught:
         call()

@@ -117,12 +117,12 @@ def test_tools_outside_the_lock_are_pinned():
 
 
 def test_all_that_is_installed_has_a_hash():
-    for one in LOCK["package"]:
-        if one["name"] != "fairbandits":
-            files = [*one.get("wheels", ()), *filter(None, [one.get("sdist")])]
-            assert {file["hash"][:7] for file in files} == {"sha256:"}, one["name"]
+    for package in LOCK["package"]:
+        if package["name"] != "fairbandits":
+            files = [*package.get("wheels", ()), *filter(None, [package.get("sdist")])]
+            assert {file["hash"][:7] for file in files} == {"sha256:"}, package["name"]
     built = PYPROJECT["tool"]["uv"]["no-build-isolation-package"]
-    without_wheel = [one["name"] for one in LOCK["package"] if not one.get("wheels")]
+    without_wheel = [package["name"] for package in LOCK["package"] if not package.get("wheels")]
     assert {*without_wheel} <= {*built}
     for name in (".github/workflows/tests.yml", "Dockerfile", "apptainer.def"):
         for used in re.findall(r"^(?:FROM |From: |.*uses: )(.+)$", text_of(name), re.MULTILINE):
@@ -140,9 +140,9 @@ def test_citation_is_valid():
     schema = json.loads((Path(__file__).parent / "cff-1.2.0.schema.json").read_text())
     plain = json.loads(json.dumps(CITATION, default=str))  # dates as text
     check = jsonschema.Draft7Validator(schema, format_checker=jsonschema.FormatChecker())
-    assert [f"{one.json_path}: {one.message}" for one in check.iter_errors(plain)] == []
+    assert [f"{error.json_path}: {error.message}" for error in check.iter_errors(plain)] == []
     wrong = plain | {"date-released": "someday"}
-    assert {one.path[0] for one in check.iter_errors(wrong)} == {"date-released"}
+    assert {error.path[0] for error in check.iter_errors(wrong)} == {"date-released"}
 
 
 DOCKERFILE, APPTAINER = "Dockerfile", "apptainer.def"
@@ -150,8 +150,8 @@ DOCKERFILE, APPTAINER = "Dockerfile", "apptainer.def"
 
 def section(name):
     """Return the lines of a section of the recipe for Apptainer."""
-    found = re.search(rf"^%{name}\n(.*?)(?=^%|\Z)", text_of(APPTAINER), re.MULTILINE | re.DOTALL)
-    return [line.strip() for line in found[1].splitlines() if line.strip()]
+    match = re.search(rf"^%{name}\n(.*?)(?=^%|\Z)", text_of(APPTAINER), re.MULTILINE | re.DOTALL)
+    return [line.strip() for line in match[1].splitlines() if line.strip()]
 
 
 def ignored(name):

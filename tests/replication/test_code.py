@@ -67,12 +67,12 @@ def runs_with(*names):
     """Return the configured runs that have a policy, a learner or an observer of these."""
 
     def has(spec):
-        own = {spec.policy, *(name for name, _ in spec.observe)}
+        mine = {spec.policy, *(name for name, _ in spec.observe)}
         parameters = spec.parameters
         while parameters:
-            own.add(parameters.get("learner", ""))
+            mine.add(parameters.get("learner", ""))
             parameters = parameters.get("learner_parameters", {})
-        return own & set(names)
+        return mine & set(names)
 
     return {run.key for run in CONFIG.runs if has(run.spec)}
 
@@ -152,12 +152,12 @@ def test_the_learner_that_is_not_named_counts(copied):
     nested = {"learner": "own_reward", "learner_parameters": {"learner": "thompson"}}
     inside = replace(spec, parameters=nested)
     forget()
-    before = [code_of(one) for one in (spec, named, other, inside)]
+    before = [code_of(each) for each in (spec, named, other, inside)]
     assert before[0] == before[1]
     assert len(set(before)) == 3
     (copied / "policies" / "baselines.py").write_text("# nothing\n")
     forget()
-    after = [code_of(one) for one in (spec, named, other, inside)]
+    after = [code_of(each) for each in (spec, named, other, inside)]
     assert [a == b for a, b in zip(after, before, strict=True)] == [True, True, False, False]
 
 
@@ -188,20 +188,20 @@ def test_imports_are_followed_in_every_form(copied):
         "    from fairbandits.engine.laws import inner\n"
     )
     forget()
-    found = used_by("one.py")
-    assert {"rationals.py", "policies/ucb1.py", "checks.py", "engine/laws.py"} <= set(found)
-    assert "policies/bf_ucb.py" not in found
+    files = used_by("one.py")
+    assert {"rationals.py", "policies/ucb1.py", "checks.py", "engine/laws.py"} <= set(files)
+    assert "policies/bf_ucb.py" not in files
 
 
 def kinds():
     """Return a small run for each kind of policy, learner and observers, of every law once."""
-    found = {}
-    for paper in dict.fromkeys(one.paper for one in CONFIG.experiments):
-        for one in shrunk.config([paper], 1, horizon=60, replicates=1, chunk=1).runs:
-            parameters = one.spec.parameters
-            kind = one.spec.policy, parameters.get("learner"), parameters.get("feedback")
-            found.setdefault((*kind, tuple(name for name, _ in one.spec.observe)), one.spec)
-    return found
+    specs = {}
+    for paper in dict.fromkeys(experiment.paper for experiment in CONFIG.experiments):
+        for run in shrunk.config([paper], 1, horizon=60, replicates=1, chunk=1).runs:
+            parameters = run.spec.parameters
+            kind = run.spec.policy, parameters.get("learner"), parameters.get("feedback")
+            specs.setdefault((*kind, tuple(name for name, _ in run.spec.observe)), run.spec)
+    return specs
 
 
 def test_a_run_goes_through_no_other_code():

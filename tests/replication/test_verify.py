@@ -63,10 +63,10 @@ def made(tmp_path_factory):
     """Return a folder with all results of the small run and their lock."""
     folder = tmp_path_factory.mktemp("made")
     config = config_in(folder)
-    for one in config.experiments:
+    for experiment in config.experiments:
         seed, chunks = config.root_seed, folder / "cache"
-        files = shrunk.chunks_of(one, chunks, seed)
-        collect(files, one.facts(), seed, folder / one.dataset)
+        files = shrunk.chunks_of(experiment, chunks, seed)
+        collect(files, experiment.facts(), seed, folder / experiment.dataset)
         shutil.rmtree(chunks)
     write_lock(config, folder / "results.lock")
     return folder
@@ -112,8 +112,8 @@ def with_another_end(file):
     table = read_table(file)
     values = table["probability"].to_numpy().copy()
     values[-1] = np.nextafter(values[-1], 1.0)
-    place = table.column_names.index("probability")
-    return table.set_column(place, "probability", pa.array(values))
+    at = table.column_names.index("probability")
+    return table.set_column(at, "probability", pa.array(values))
 
 
 def of_run(lock, key=RUN):
@@ -150,7 +150,7 @@ def simulated_again(config, lock):
     """Return the problems of replicates of one experiment, its two runs simulated again."""
     few = replace(config, experiments=(config.experiment("banditq", "bandit_feedback"),))
     problems = verify(few, lock, sample=10, seed=1)
-    return [one for one in problems if "simulated again" in one]
+    return [problem for problem in problems if "simulated again" in problem]
 
 
 def test_other_lock_is_found_in_files_and_in_new_simulations(config, lock, data):
@@ -212,9 +212,9 @@ def test_a_dataset_of_another_form_is_found(config, lock, data, change, says):
 
 
 def test_tables_of_figures_and_replays_are_checked(config, lock, tmp_path):
-    one = config.experiment("banditq", "bandit_feedback")
-    drawn = {"paper": one.paper, "experiment": one.name, "seed": config.root_seed}
-    drawn["code"] = code_of_all(run.spec for run in one.runs)
+    experiment = config.experiment("banditq", "bandit_feedback")
+    drawn = {"paper": experiment.paper, "experiment": experiment.name, "seed": config.root_seed}
+    drawn["code"] = code_of_all(run.spec for run in experiment.runs)
     table = pa.table({"round": [1, 2], "mean": [0.5, None]})
     content = {"content": table_hash(table)}
     figure = tmp_path / "banditq" / "fig4.parquet"
@@ -301,8 +301,8 @@ def command(config, tmp_path):
     file = tmp_path / "config.yaml"
     file.write_text(yaml.safe_dump(settings_in(tmp_path)))
 
-    def run(*words):
-        return invoke(words[0], "--config", file, *words[1:])
+    def run(*arguments):
+        return invoke(arguments[0], "--config", file, *arguments[1:])
 
     return run
 
@@ -336,8 +336,8 @@ def test_the_arena_is_in_the_lock_where_it_has_run(command, tmp_path):
     file = Path(config.folders["results"], config.experiments[0].dataset)
     file.parent.mkdir(parents=True)
     file.write_bytes(b"damaged")
-    for words in (["verify", "--lock", tmp_path / "results.lock", "--all"], ["lock", "--out", "x"]):
-        result = command(*words)
+    for arguments in (["verify", "--lock", tmp_path / "x", "--all"], ["lock", "--out", "x"]):
+        result = command(*arguments)
         assert result.exit_code == 1
         assert str(file) in result.stderr or "does not exist" in result.stderr
 

@@ -86,11 +86,11 @@ def test_a_failed_job_says_why_once(printed, tmp_path):
     log = tmp_path / "banditq.log"
     log.write_text("".join(f"{n}\n" for n in range(logger.SHOWN)) + "Error: 3 claims failed\n")
     said = printed("", logging.ERROR, event=LogEvent.JOB_ERROR, jobid=3, log=[str(log)], **info)
-    first, *lines, error, place = said.splitlines()
+    first, *lines, error, where = said.splitlines()
     assert first == "audit_paper banditq failed:"
     assert lines == [f"  {n}" for n in range(1, logger.SHOWN)]
     assert error == "  Error: 3 claims failed"
-    assert place == f"  ({log}, {logger.SHOWN + 1} lines in all)"
+    assert where == f"  ({log}, {logger.SHOWN + 1} lines in all)"
     assert printed("Exiting because a job execution failed. Look above", logging.ERROR) == ""
     last = "WorkflowError:\nAt least one job did not complete successfully."
     said = printed(last, logging.ERROR, event=LogEvent.ERROR)

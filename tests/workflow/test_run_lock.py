@@ -76,8 +76,8 @@ def test_a_live_run_is_named_and_a_killed_one_is_proved_gone():
 def another(**changes):
     """Describe a holder that has ended, with changes, as if the file were not locked."""
     process = subprocess.run(command(0), capture_output=True, text=True)
-    own = run_lock._here() | {"pid": 2**22 + 1, "started": "1", "user": "u", "since": 0.0}
-    run_lock.LOCK.write_text(json.dumps(own | changes))
+    record = run_lock._here() | {"pid": 2**22 + 1, "started": "1", "user": "u", "since": 0.0}
+    run_lock.LOCK.write_text(json.dumps(record | changes))
     return process
 
 
@@ -181,9 +181,9 @@ def test_a_run_of_another_user_is_named(folder, umask):
     users[0].join()
     again.start()
     said.append(here.recv() if here.poll(30) else "")
-    for one in (users[1], again):
-        one.kill()
-        one.join()
+    for process in (users[1], again):
+        process.kill()
+        process.join()
     assert said[0] == "taken"
     assert f"(process {users[0].pid} of " in said[1]
     assert said[2] == "taken" if umask == 0 else "cannot be written" in said[2]

@@ -51,9 +51,9 @@ def served(tmp_path_factory):
         yield server
 
 
-def run(*words):
+def run(*arguments):
     """Return what a step said and ended with."""
-    return subprocess.run([FAIRBANDITS, *words], capture_output=True, text=True)
+    return subprocess.run([FAIRBANDITS, *arguments], capture_output=True, text=True)
 
 
 def forks_of(server):
@@ -62,12 +62,12 @@ def forks_of(server):
 
 
 @pytest.mark.parametrize(
-    "words", [STEP, ["figure", "banditq"], ["collect", "no.json"], ["simulate", "no.json"]]
+    "arguments", [STEP, ["figure", "banditq"], ["collect", "no.json"], ["simulate", "no.json"]]
 )
-def test_a_step_says_and_ends_as_by_itself(served, monkeypatch, words):
-    by_server = run(*words)
+def test_a_step_says_and_ends_as_by_itself(served, monkeypatch, arguments):
+    by_server = run(*arguments)
     monkeypatch.delenv(serving.PLACE)
-    alone = run(*words)
+    alone = run(*arguments)
     for part in ("stdout", "stderr", "returncode"):
         assert getattr(by_server, part) == getattr(alone, part)
 

@@ -60,8 +60,8 @@ class System:
 
     def python(self, name: str, version: str, venv: bool = True, pip: bool = True) -> str:
         has = {"venv": "exit 0" if venv else "exit 1", "pip": "exit 0" if pip else "exit 1"}
-        place = name if "/" in name else f"bin/{name}"
-        return str(self.write(place, INTERPRETER.format(version=version, **has)))
+        path = name if "/" in name else f"bin/{name}"
+        return str(self.write(path, INTERPRETER.format(version=version, **has)))
 
     def setup(self, named: str = "", code: int = 0) -> list[str]:
         """Run the script; return what it says, errors last."""
@@ -239,12 +239,12 @@ def test_any_other_folder_and_home_will_do(tmp_path, name, home):
 def test_make_sets_up_again_when_it_must(system):
     for name in ("Makefile", "uv.lock"):
         shutil.copy(CHECKOUT / name, system.folder)
-    own = system.write(".venv/bin/python", "")
+    interpreter = system.write(".venv/bin/python", "")
     stamp = system.write(".venv/.setup-done", f"{system.folder}\n")
 
-    def would_run(*words):
+    def would_run(*arguments):
         environment = {name: value for name, value in os.environ.items() if name != "PYTHON"}
-        done = process("make", "-n", "setup", *words, cwd=system.folder, env=environment)
+        done = process("make", "-n", "setup", *arguments, cwd=system.folder, env=environment)
         return "workflow/setup.sh" in done.stdout
 
     assert not would_run()
@@ -253,8 +253,8 @@ def test_make_sets_up_again_when_it_must(system):
         stamp.write_text(before)
         assert would_run()
     stamp.write_text(f"{system.folder}\n")
-    own.unlink()
-    own.symlink_to("nowhere")  # its Python was uninstalled
+    interpreter.unlink()
+    interpreter.symlink_to("nowhere")  # its Python was uninstalled
     assert would_run()
 
 

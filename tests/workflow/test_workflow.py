@@ -133,8 +133,8 @@ def test_a_run_makes_figures_data_and_site_and_says_where(finished):
     for name in ("findings.parquet", "verdicts.parquet", "verdicts.csv", "findings.csv"):
         assert (smoke / "audit" / name).is_file()
     # two of each random instance, of which `words` in config/smoke.yaml allows four
-    found = read_table(smoke / "audit" / "findings.parquet").to_pylist()
-    assert [row["n"] for row in found if row["claim"] == "htucb-eq7-lp"] == [8]
+    rows = read_table(smoke / "audit" / "findings.parquet").to_pylist()
+    assert [row["n"] for row in rows if row["claim"] == "htucb-eq7-lp"] == [8]
     (claims,) = (line for line in output.splitlines() if line.startswith("Audit: "))
     count = sum(len(paper.claims) for paper in real.papers().values())
     assert claims.startswith(f"Audit: {count} claims were judged; no verdict counts here; ")
@@ -178,8 +178,8 @@ def test_a_variant_is_drawn_in_its_own_folder_and_says_what_it_is(finished):
 def files_outside(project, folder):
     """Return the files of a project that are neither in a folder, nor Snakemake's, nor compiled."""
     folders = (project.folder / folder, project.folder / ".snakemake")
-    found = (path for path in project.folder.rglob("*") if path.is_file() and path.suffix != ".pyc")
-    return [path for path in found if not any(path.is_relative_to(one) for one in folders)]
+    paths = (path for path in project.folder.rglob("*") if path.is_file() and path.suffix != ".pyc")
+    return [path for path in paths if not any(path.is_relative_to(folder) for folder in folders)]
 
 
 @pytest.fixture(scope="module")
@@ -194,7 +194,7 @@ def in_chunks(tmp_path_factory, cache):
 
 def test_numbers_do_not_depend_on_cores_or_chunks(finished, whole, in_chunks):
     project, _ = finished
-    logs = [list((one.folder / LOGS).glob("*_banditq_*.log")) for one in (project, in_chunks)]
+    logs = [list((run.folder / LOGS).glob("*_banditq_*.log")) for run in (project, in_chunks)]
     assert len(logs[1]) > 2 * len(logs[0])  # there were really more jobs, of a part of the work
     assert_same_numbers(in_chunks.lock("one.yaml"), whole)
 
@@ -205,9 +205,9 @@ def outputs(planned):
     return {name for line in lines for name in line.split(", ")}
 
 
-def assert_same_numbers(found, whole):
-    assert any(key.startswith(f"banditq/{PART}_") for key in found)
-    assert found == {key: whole[key] for key in found}
+def assert_same_numbers(part, whole):
+    assert any(key.startswith(f"banditq/{PART}_") for key in part)
+    assert part == {key: whole[key] for key in part}
 
 
 def kill_after_a_chunk(project):
@@ -350,4 +350,4 @@ def test_the_readme_shows_the_rule_graph(finished):
     picture = (ROOT / "docs" / "rules.svg").read_text()  # dot -Tsvg docs/rules.dot
     arrows = re.findall(r'"(\S+)" -> "(\S+)"', drawn)
     titles = map(html.unescape, re.findall(r"<title>(.*)</title>", picture))
-    assert sorted(one for one in titles if "->" in one) == [f"{a}->{b}" for a, b in arrows]
+    assert sorted(title for title in titles if "->" in title) == [f"{a}->{b}" for a, b in arrows]
