@@ -248,9 +248,9 @@ def means(law, n, rng, simulations):
 def row_of_means(law):
     """Return a law as a row of the table of means; seeded by its name."""
     rng = np.random.default_rng(zlib.crc32(law.encode()))
-    powers = (means(law, n, rng, MANY) for n in COUNTS)
+    of_counts = (means(law, n, rng, MANY) for n in COUNTS)
     cells = (
-        f"{100 * size:.1f}, {100 * five:.0f}, {100 * seven:.0f}" for size, five, seven in powers
+        f"{100 * size:.1f}, {100 * five:.0f}, {100 * seven:.0f}" for size, five, seven in of_counts
     )
     return f"| {law} | " + " | ".join(cells) + " |"
 
