@@ -54,7 +54,6 @@ def played(start, loop, cuts):
 
 
 def arrays_of(value):
-    """Return all arrays inside a state, in order."""
     if isinstance(value, np.ndarray | Rows):
         return [getattr(value, "array", value)]
     parts = value if isinstance(value, tuple) else ()

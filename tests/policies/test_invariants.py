@@ -41,7 +41,6 @@ def ascended(x, g, step=None):
 
 
 def exactly_projected(y):
-    """Return the projection by sorting, in exact arithmetic."""
     return [float(value) for value in naive.project_simplex([Fraction(value) for value in y])]
 
 

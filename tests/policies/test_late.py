@@ -15,6 +15,7 @@ from examples import EXAMPLES, instance_of
 from examples import arms_of as n_arms_of
 from fairbandits.policies import late as late_states
 from naive_ht_ucb import HTUCB
+from plain import Plain
 
 ROUNDS = 150
 ARMS = fb.Instance((0.7, 0.5, 0.4))
@@ -23,7 +24,6 @@ WRAPPED = {"delayed": fb.Delayed, "batched": fb.Batched}
 
 
 def wrapped(policy, wrappers):
-    """Return a policy in wrappers, the outermost of which is the first."""
     for kind, number in reversed(wrappers):
         policy = WRAPPED[kind](policy, number)
     return policy
@@ -34,9 +34,8 @@ def wrappers_of(rng):
         ("delayed", int(one_of(rng, 1, 5, 30, ROUNDS - 1, 10**20))),
         ("batched", int(one_of(rng, 2, 7, 40, ROUNDS, 10**20))),
     ]
-    return some[int(rng.integers(2)) :][: int(rng.integers(1, 3))] + [("delayed", 3)] * int(
-        rng.integers(2)
-    )
+    first, most, more = rng.integers([0, 1, 0], [2, 3, 2]).tolist()
+    return some[first:][:most] + [("delayed", 3)] * more
 
 
 PLAIN = {"plain": [FairGreedy([0.1] * 5), Softmax(), fb.compiled(Softmax())]}
@@ -92,13 +91,12 @@ def test_late_policies_against_naive_ones(setting, rng):
 
 def test_quotas_are_kept_without_any_feedback():
     """In every round as far as the policies promise it; only rewards are needed for the rest."""
+    how = {"instance": ARMS, "horizon": 300, "compiled": False}
     for policy in (fb.FairUCB(QUOTAS), fb.GroupUCB((1, 1, 1), QUOTAS), fb.BFUCB((1, 1, 1), QUOTAS)):
-        result = fb.run(fb.Delayed(policy, 999), ARMS, 300, 2, quotas=QUOTAS, compiled=False)
+        result = fb.run(fb.Delayed(policy, 999), replicates=2, quotas=QUOTAS, **how)
         assert result.deficits["floor_deficit_sup"].max() <= 1
     for policy in (fb.Prophet(ARMS.means, QUOTAS, 1), fb.SmallestDeficit(QUOTAS)):
-        rivals = (fb.Batched(policy, 99), policy)
-        late, plain = (fb.run(rival, ARMS, 300, 1, compiled=False) for rival in rivals)
-        assert (late.plays == plain.plays).all()
+        assert (fb.run(fb.Batched(policy, 99), **how).plays == fb.run(policy, **how).plays).all()
 
 
 def test_every_policy_with_quotas_says_what_counts_them():
@@ -123,15 +121,15 @@ def test_the_arm_of_a_late_reward_is_that_of_its_round():
     assert (drawn == pulled).all()
 
 
-class Plain:
+class Fair(Plain):
     """Fair-UCB in plain Python, which tells the pulls made from those seen."""
 
-    feedback, at_once = "bandit", ("pulls",)
+    at_once = ("pulls",)
+    quotas = np.array([0.25, 0.5, 0.125])  # exact
 
     def start(self, n_arms, horizon):
-        fresh = Plain()
-        fresh.quotas = np.array([0.25, 0.5, 0.125])  # exact
-        fresh.pulls, fresh.seen, fresh.sums = np.zeros((3, n_arms))
+        fresh = super().start(n_arms, horizon)
+        fresh.quotas, fresh.seen = self.quotas, np.zeros(n_arms)
         return fresh
 
     def choose(self, t, coin):
@@ -171,9 +169,10 @@ class PlainEXP3:
 def test_plain_python_learns_as_late_as_compiled_code():
     wrappers = [("batched", 8), ("delayed", 11)]
     how = {"horizon": 200, "replicates": 3, "checkpoints": range(1, 201)}
-    pairs = [(fb.FairUCB((0.25, 0.5, 0.125)), Plain(), ARMS)]
-    pairs += [(fb.EXP3(), PlainEXP3(), fb.Instance((0.7, 0.5)))]
-    for policy, plain, arms in pairs:
+    for policy, plain, arms in (
+        (fb.FairUCB((0.25, 0.5, 0.125)), Fair(), ARMS),
+        (fb.EXP3(), PlainEXP3(), fb.Instance((0.7, 0.5))),
+    ):
         expected = fb.run(wrapped(policy, wrappers), arms, **how).plays
         late = wrapped(plain, wrappers)
         for rival in (late, fb.compiled(late)):
@@ -205,11 +204,11 @@ def test_wrappers_add_up():
     assert fb.join([result, again]).replicates.tolist() == [0, 1, 2]
 
 
-class Unnamed(Plain):
+class Unnamed(Fair):
     at_once = "pulls"
 
 
-class Itself(Plain):
+class Itself(Fair):
     def start(self, n_arms, horizon):
         vars(self).update(vars(super().start(n_arms, horizon)))
         return self

@@ -8,6 +8,7 @@ import pytest
 import fairbandits as fb
 from fairbandits.observers import OBSERVERS, make_observer
 from fairbandits.policies import make_policy
+from plain import Plain
 
 ARMS = fb.Instance((0.6, 0.3, 0.8))
 TARGETS = (0.1, 0.05, 0)
@@ -19,27 +20,11 @@ def played(policy, observe=(), replicates=2, **options):
     return fb.run(policy, ARMS, 60, replicates, checkpoints=CHECKPOINTS, observe=observe, **options)
 
 
-class EveryOther:
-    """A policy in plain Python that pulls two arms in turn."""
-
-    feedback = "bandit"
-    probes = ("turn",)
-
-    def start(self, n_arms, horizon):
-        return EveryOtherState()
-
-
-class EveryOtherState:
-    turn = 0
-
-    def choose(self, t, coin):
-        return self.turn
-
-    def learn(self, t, action, reward):
-        self.turn = 1 - self.turn
+class InTurn(Plain):
+    probes = ("pulled",)
 
     def probe(self, out):
-        out[0, :] = self.turn
+        out[0] = self.pulls
 
 
 class Rewards:
@@ -90,7 +75,7 @@ def test_an_observer_in_plain_python():
     for policy, observe in (
         (fb.UCB1(), [Rewards()]),
         (fb.UCB1(), [fb.Starvation(), Rewards(), fb.PlaysSum()]),
-        (EveryOther(), [Rewards(), fb.Starvation()]),
+        (InTurn(), [Rewards(), fb.Starvation()]),
     ):
         result = played(policy, observe)
         assert result.probes["looks"][:, :, 0].tolist() == [CHECKPOINTS] * 2
@@ -99,12 +84,14 @@ def test_an_observer_in_plain_python():
 
 
 def test_observers_are_checked():
-    with pytest.raises(TypeError, match=r"an observer needs probes .* got 'starvation'"):
-        played(fb.UCB1(), ["starvation"])
-    with pytest.raises(ValueError, match="observe must have each column once, got starvation"):
-        played(fb.UCB1(), [fb.Starvation(), fb.PlaysSum(), fb.Starvation()])
-    with pytest.raises(TypeError, match="QueueSquares can watch BanditQ only, got UCB1"):
-        played(fb.UCB1(), [fb.QueueSquares()])
+    twice = [fb.Starvation(), fb.PlaysSum(), fb.Starvation()]
+    for observe, error, says in (
+        (["starvation"], TypeError, r"an observer needs probes .* got 'starvation'"),
+        (twice, ValueError, "observe must have each column once, got starvation"),
+        ([fb.QueueSquares()], TypeError, "QueueSquares can watch BanditQ only, got UCB1"),
+    ):
+        with pytest.raises(error, match=says):
+            played(fb.UCB1(), observe)
 
 
 #: What observers cannot be made without.
@@ -121,14 +108,14 @@ def test_make_observer():
         assert hash(made) == hash(make_observer(name, REQUIRED.get(name, {})))
         assert dataclasses.is_dataclass(made)
         assert getattr(fb, kind.__name__) is kind
-    with pytest.raises(ValueError, match=r"^here: observer must be one of .*, got 'pulls'"):
-        make_observer("pulls", {}, where="here")
-    with pytest.raises(ValueError, match=r"observer starvation has no parameter 'most'; it takes"):
-        make_observer("starvation", {"most": 1})
-    with pytest.raises(ValueError, match=r"here: observer banditq_inequalities: means must lie"):
-        make_observer("banditq_inequalities", {"means": [2.0]}, where="here")
-    with pytest.raises(ValueError, match=r"observer banditq_inequalities: .* 'means'"):
-        make_observer("banditq_inequalities", {})
+    for name, parameters, says in (
+        ("pulls", {}, "^here: observer must be one of .*, got 'pulls'"),
+        ("starvation", {"most": 1}, "observer starvation has no parameter 'most'; it takes"),
+        ("banditq_inequalities", {"means": [2.0]}, "here: .*banditq_inequalities: means must lie"),
+        ("banditq_inequalities", {}, "observer banditq_inequalities: .* 'means'"),
+    ):
+        with pytest.raises(ValueError, match=says):
+            make_observer(name, parameters, where="here")
     assert fb.BanditQInequalities([1, 0.5]).means == (1.0, 0.5)
 
 

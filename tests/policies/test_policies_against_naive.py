@@ -17,8 +17,6 @@ from drawn import assert_same_choices, assert_same_run, one_of, random_history, 
 from fairbandits import BanditQ, Instance
 from fairbandits.policies import learners
 
-# ------------------------------------------------------------------------------------ BanditQ
-
 ROUNDS = 80
 PENALTIES = {"sqrt": {}, "zero": {"V": 0}, "T^.25": {"V_exponent": 0.25}, "1e6": {"V": 1e6}}
 WEIGHTS = {"sqrt": math.sqrt(ROUNDS), "zero": 0, "T^.25": ROUNDS**0.25, "1e6": 1e6}
@@ -43,32 +41,29 @@ def clipped(rng):
     return Instance(rng.uniform(0.05, 0.9, arms), "uniform02_clipped"), rng.uniform(0, 0.1, arms)
 
 
+def sure(rng):
+    return Instance((0.7, 0.2, 0.45, 0.7), "deterministic"), (0, 0.05, 0.1, 0)
+
+
+def negative(rng):
+    return Instance(rng.normal(size=4), "gaussian", 0.7), (0, 0.1, 0.2, 0)
+
+
 #: Instances and targets, by name; those of FEASIBLE have means in [0, 1] and can be met.
 FEASIBLE = {
     "five": lambda rng: (Instance(naive.CODE4, "uniform02"), naive.CODE4_TARGETS),
     "two": two,
     "twenty, all protected": twenty_all_protected,
-    "always the same": lambda rng: (
-        Instance((0.7, 0.2, 0.45, 0.7), "deterministic"),
-        (0, 0.05, 0.1, 0),
-    ),
+    "always the same": sure,
     "no targets": lambda rng: (Instance(rng.uniform(0.1, 0.9, 6), "uniform02"), (0,) * 6),
     "all alike": lambda rng: (Instance((0.73,) * 10, "deterministic"), (0,) * 10),
     "nearly always one": lambda rng: (Instance((0.95,) * 10), (0.3, *[0] * 9)),
 }
-SCENARIOS = FEASIBLE | {
-    "zero mean": zero_mean,
-    "negative rewards": lambda rng: (
-        Instance(rng.normal(size=4), "gaussian", 0.7),
-        (0, 0.1, 0.2, 0),
-    ),
-    "clipped": clipped,
-}
+SCENARIOS = FEASIBLE | {"zero mean": zero_mean, "negative rewards": negative, "clipped": clipped}
 scenarios = pytest.mark.parametrize("scenario", SCENARIOS)
 
 
 def combined(**options):
-    """Return all combinations of the options, as dictionaries."""
     return [dict(zip(options, row, strict=True)) for row in itertools.product(*options.values())]
 
 
@@ -143,22 +138,17 @@ def test_squint_weights(exponent):
             assert weight == pytest.approx(expected, rel=1e-12, abs=1e-9)
 
 
-# ---------------------------------------------------------------------------- bandit policies
-
-
 def of_banditq(rng, arms, rounds):
     """Return policy and twin by label; FTRL and EXP3 are for rewards in [0, 1]."""
     first_alone = [0.1, *[0.0] * (arms - 1)]
     adaptive = {"gamma_rule": 2, "surrogate_index": "pre"}
     V = math.sqrt(rounds)
     exp3p = naive.BanditQBandit([0.1] * arms, V, rounds, subroutine="exp3p")
+    twin = naive.BanditQBandit(first_alone, V, **adaptive)
     return {
         "exp3": (fb.EXP3(), naive.Exp3(arms, rounds)),
         "ftrl": (BanditQ(first_alone), naive.BanditQBandit(first_alone, V)),
-        "ftrl, adaptive": (
-            BanditQ(first_alone, **adaptive),
-            naive.BanditQBandit(first_alone, V, **adaptive),
-        ),
+        "ftrl, adaptive": (BanditQ(first_alone, **adaptive), twin),
         "exp3p": (BanditQ([0.1] * arms, subroutine="exp3p"), exp3p),
     }
 
@@ -227,12 +217,8 @@ def of_own_rounds(rng, arms, rounds):
     quotas, most = random_quotas(rng, arms), one_of(rng, 0.1, 0.9)
     targets = (rng.uniform(0, most, arms) * (rng.random(arms) < 0.7)).tolist()
     order, ucb1 = one_of(rng, "round_robin", "sequential"), options_of_ucb1(rng)
-    pairs = {
-        "t_fair_learn": (
-            fb.TFairLearn(quotas, learner_parameters=ucb1, order=order),
-            twins.TFairLearn(quotas, rounds, twins.UCB1(arms, **ucb1), order),
-        )
-    }
+    twin = twins.TFairLearn(quotas, rounds, twins.UCB1(arms, **ucb1), order)
+    pairs = {"t_fair_learn": (fb.TFairLearn(quotas, learner_parameters=ucb1, order=order), twin)}
     for name, (learner, given, twin) in twins.theorem_learners(quotas, rounds).items():
         if name in ("ucb1", "thompson", "uniform", "epsilon_greedy", "last"):
             mixture = twins.Mixture(quotas, twin)
