@@ -12,6 +12,7 @@ import tokenize
 import numba
 import pytest
 
+from commands import process
 from fairbandits import engine, policies
 from fairbandits.data import provenance
 from fairbandits.engine import protocol
@@ -21,7 +22,6 @@ compiled_only = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is 
 
 @pytest.fixture
 def copied(tmp_path, monkeypatch):
-    """Return the folder of a copy of the package, to which fingerprints refer."""
     package = copy_package(tmp_path)
     monkeypatch.setattr(provenance, "PACKAGE", package)
     forget()
@@ -47,7 +47,6 @@ def fresh(*parts):
 
 
 def of_text(text):
-    """Return the fingerprint of a file that has this text."""
     (provenance.PACKAGE / "engine" / "one.py").write_text(text, encoding="utf-8")
     return fresh("engine/one.py")
 
@@ -168,18 +167,19 @@ def test_a_token_counts(copied, old, new):
 
 
 def test_fingerprint_changes_with_names_and_borders(copied):
-    folder = copied / "engine"
-    (folder / "one.py").write_bytes(b"a = 1\n")
-    (folder / "two.py").write_bytes(b"b = 2\n")
-    seen = {fresh("engine")}
-    (folder / "one.py").rename(folder / "onetwo.py")
-    seen.add(fresh("engine"))
-    (folder / "onetwo.py").rename(folder / "one.py")
-    (folder / "one.py").write_bytes(b"")
-    (folder / "two.py").write_bytes(b"a = 1\nb = 2\n")
-    seen.add(fresh("engine"))
-    (folder / "one.py").unlink()
-    seen.add(fresh("engine"))
+    seen, a, b = set(), "a = 1\n", "b = 2\n"
+    for files in (
+        {"one": a, "two": b},
+        {"onetwo": a, "two": b},
+        {"one": "", "two": a + b},
+        {"two": a + b},
+    ):
+        paths = [copied / "engine" / f"{name}.py" for name in files]
+        for path, text in zip(paths, files.values(), strict=True):
+            path.write_text(text)
+        seen.add(fresh("engine"))
+        for path in paths:
+            path.unlink()
     assert len(seen) == 4
 
 
@@ -275,14 +275,9 @@ print(json.dumps({
 
 def in_another_process(folder, *arguments):
     """Run the script on the package in `folder`, with a Numba cache beside it."""
-    environment = os.environ | {
-        "PYTHONPATH": str(folder),
-        "PYTHONDONTWRITEBYTECODE": "1",
-        "FAIRBANDITS_CACHE_DIR": str(folder / "cache"),
-    }
-    command = [sys.executable, "-c", SCRIPT, *arguments]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    environment = os.environ | {"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment["FAIRBANDITS_CACHE_DIR"] = str(folder / "cache")
+    done = process(sys.executable, "-c", SCRIPT, *arguments, env=environment)
     report = json.loads(done.stdout)
     assert report.pop("file").startswith(str(folder))
     return report
