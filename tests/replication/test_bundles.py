@@ -23,7 +23,6 @@ def config(request):
 
 
 def changed(config, key, **changes):
-    """Return the configuration with other settings in the specification of one run."""
     changing = shrunk.run_of(config, key)
     other = replace(changing, spec=replace(changing.spec, **changes))
     experiments = [

@@ -1,5 +1,7 @@
 """Chunks become datasets: the same ones however they were cut, and none from bad chunks."""
 
+import itertools
+import os
 import re
 import shutil
 from dataclasses import replace
@@ -23,18 +25,14 @@ SEED = 20240716
 REPLICATES = 3
 HORIZON = 60
 #: Horizons of `trade_off`, which are apart.
-APART = [6300, 6901]
+APART, FEW = [6300, 6901], {"linear": 6, "log": 4}
 #: Kind of dataset -> paper, experiment, and limits of its small run.
 KINDS = {
     "plain": ("banditq", "full_information", {"horizon": HORIZON}),
     "probes of some": ("banditq", "oracle_lfg", {"horizon": HORIZON}),
     "swept": ("fair_ucb", "fairness", {"horizon": 120}),
     "drawn means, horizons": ("ht_ucb", "regret_5_02", {"horizon": 1200}),
-    "horizons apart": (
-        "banditq",
-        "trade_off",
-        {"horizon": APART[-1], "checkpoints": {"linear": 6, "log": 4}},
-    ),
+    "horizons apart": ("banditq", "trade_off", {"horizon": APART[-1], "checkpoints": FEW}),
 }
 every_kind = pytest.mark.parametrize("kind", KINDS)
 
@@ -116,12 +114,7 @@ def test_dataset_is_what_the_runs_give_however_they_are_cut(made, kind, tmp_path
 
 
 def first_run(chunks, facts):
-    """Return the chunks of the run that is collected first."""
     return [file for file in chunks if file.parent.name == next(iter(facts["runs"]))]
-
-
-def cut_off(file):
-    file.write_bytes(file.read_bytes()[:2000])
 
 
 def with_a_flipped_bit(file):
@@ -131,7 +124,6 @@ def with_a_flipped_bit(file):
 
 
 def of_another(**changes):
-    """Return what changes settings of the run that a chunk says it is of."""
     return lambda file: shrunk.rewritten(file, run=read_footer(file)["run"] | changes)
 
 
@@ -145,13 +137,10 @@ def with_footer(**footer):
         (of_another(horizon=61), " does not belong here: its run is .*61"),
         (of_another(stream="other"), " does not belong here: its run is .*'other'"),
         (with_footer(seed=3), f" .* its seed is 3, wanted {SEED}; delete .*"),
-        (
-            with_footer(code="0" * 16),
-            " is stale: code 0{16} made it, this is .*replicate` makes it",
-        ),
-        (cut_off, " is not a readable Parquet file"),
+        (with_footer(code="0" * 16), " is stale: code 0{16} made it, this is .*replicate` makes"),
+        (lambda file: os.truncate(file, 2000), " is not a readable Parquet file"),
         (with_a_flipped_bit, " is damaged"),
-        (lambda file: file.unlink(), " does not exist"),
+        (os.remove, " does not exist"),
     ],
 )
 def test_damaged_chunk(chunks, facts, tmp_path, damage, message_of):
@@ -190,7 +179,6 @@ def test_chunk_of_no_run(chunks, facts, tmp_path):
 
 
 def rows(which):
-    """Return a change that keeps some rows."""
     return lambda columns: {name: values[which(columns)] for name, values in columns.items()}
 
 
@@ -199,8 +187,6 @@ def without(name, value):
 
 
 def moved(name, index, by):
-    """Return a change of a column's entry."""
-
     def change(columns):
         columns[name][index] += by
 
@@ -322,15 +308,13 @@ def test_guard_knows_targets_of_the_instance(shares):
     refused(pa.table(columns), spec, BALANCE, columns["round"][-1])
 
 
-FINITE = ("reward", "queue", "idleness", "queue_max", "probability")
+FINITE = itertools.product(
+    ("reward", "queue", "idleness", "queue_max", "probability"), (np.nan, np.inf, -np.inf)
+)
 TOTAL, BALANCE = "plays sum to the round", "owed reward = queue - idleness"  # the latter is E3
 #: Column, change, place of it, and what then does not hold.
 SPOILT_ENTRIES = [
-    *(
-        (column, value, {"arm": 5}, f"{column} is finite")
-        for column in FINITE
-        for value in (np.nan, np.inf, -np.inf)
-    ),
+    *((column, value, {"arm": 5}, f"{column} is finite") for column, value in FINITE),
     *(("plays", change, {"arm": 4}, TOTAL) for change in (1, -1)),
     *((column, 1e-5, {"t": HORIZON}, BALANCE) for column in ("queue", "idleness", "reward")),
 ]

@@ -19,7 +19,6 @@ QUOTAS = ("1/25",) * 5
 
 
 def spec_of(name):
-    """Return the specification of a run with drawn means and horizons."""
     experiment = shrunk.experiment_of("ht_ucb", "regret_5_02", SEED, horizon=HORIZON)
     return next(run.spec for run in experiment.runs if run.name == name)
 
@@ -65,10 +64,8 @@ def test_a_run_meets_the_instance_of_each_replicate():
     checkpoints = [10, 100]
     both = run(UCB1(), arms, 100, [3, 1], seed=SEED, stream="s", checkpoints=checkpoints)
     assert both.means.tolist() == [drawn_naively("s", k, 5) for k in (3, 1)]
-    columns = both.columns()
-    assert columns["mean"].reshape(2, 2, 5).tolist() == [
-        [drawn_naively("s", k, 5)] * 2 for k in (3, 1)
-    ]
+    by_round = both.columns()["mean"].reshape(2, 2, 5)
+    assert by_round.tolist() == [[drawn_naively("s", k, 5)] * 2 for k in (3, 1)]
     for at, replicate in enumerate((3, 1)):
         fixed = Instance(drawn_naively("s", replicate, 5), "gaussian", 0.2)
         alone = run(UCB1(), fixed, 100, [replicate], seed=SEED, stream="s", checkpoints=checkpoints)
@@ -83,10 +80,12 @@ def test_penalty_rates():
     np.testing.assert_allclose(penalty_rates("half_range", means), [[0.3] * 3, [0] * 3])
     assert penalty_rates(0.45, means[0]).tolist() == [0.45] * 3
     assert penalty_rates([1, 2, 3], means).tolist() == [[1, 2, 3]] * 2
-    with pytest.raises(ValueError, match="penalties must be numbers or 'half_range', got 'range'"):
-        penalty_rates("range", means)
-    with pytest.raises(ValueError, match=r"penalties must have one entry per arm \(3\), got 2"):
-        penalty_rates([1, 2], means)
+    for wrong, says in (
+        ("range", "be numbers or 'half_range', got 'range'"),
+        ([1, 2], r"have one entry per arm \(3\), got 2"),
+    ):
+        with pytest.raises(ValueError, match=f"penalties must {says}"):
+            penalty_rates(wrong, means)
 
 
 @pytest.mark.parametrize("name", ["ht_ucb-gaussian", "soft-gaussian", "prophet-gaussian"])

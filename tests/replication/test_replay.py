@@ -19,7 +19,6 @@ either_feedback = pytest.mark.parametrize("feedback", ["full", "bandit"])
 
 
 def same(columns, other):
-    """Assert that two replays are equal to the last bit."""
     assert columns.keys() == other.keys()
     for name in columns:
         np.testing.assert_array_equal(columns[name], other[name], err_msg=name)
@@ -100,11 +99,7 @@ def test_published_rounds_are_those_that_values_were_read_off_at():
     file = paper_file("banditq", "published")
     figures = read_yaml(file)["figures"]
     rounds = program.published_rounds(figures, HORIZONS[1000])
-    wanted = {
-        value["round"]
-        for name in ("fig8", "fig9", "fig10", "fig11", "fig12", "fig13")
-        for value in figures[name]["values"]
-    }
+    wanted = {value["round"] for k in range(8, 14) for value in figures[f"fig{k}"]["values"]}
     assert rounds == sorted(wanted)
     assert rounds[-1] == 3_000_000
     assert len(rounds) > 40

@@ -27,8 +27,6 @@ def suite(instances, **changes):
 
 @pytest.fixture
 def configured(tmp_path):
-    """Return a function that loads experiments of the audit, beside some of the paper."""
-
     def load(audit, paper=None):
         for file, experiments in ((AUDIT, audit), (PAPER, paper or {"main": experiment()})):
             content = {"paper": "fair_ucb", "title": "A test", "experiments": experiments}
@@ -44,8 +42,6 @@ def configured(tmp_path):
 
 @pytest.fixture
 def refused(configured):
-    """Return a function that gives the message for experiments that cannot be run."""
-
     def message(audit, paper=None):
         with pytest.raises(ConfigError) as error:
             configured(audit, paper)
@@ -159,13 +155,8 @@ def test_a_largest_quota_that_leaves_almost_nothing_is_not_drawn_again():
 
 def drawn_spec(configured, **changes):
     means = {"arms": sourced(4), "low": sourced(0.1), "high": sourced(0.9)}
-    drawn = {
-        "means": None,
-        "drawn_means": means,
-        "quotas": None,
-        "drawn_quotas": sourced({"span": "wider", "denominator": 997}),
-    }
-    drawn = only(configured({"one": experiment(**(drawn | changes))}))
+    drawn = {"means": None, "drawn_means": means} | drawing("wider", 997) | changes
+    drawn = only(configured({"one": experiment(**drawn)}))
     return drawn, drawn.runs[0].spec
 
 
@@ -288,10 +279,7 @@ REFUSED = [
     ({"quotas": None}, f"{FAIR}.parameters.quotas: the experiment has no quotas; give them there"),
     # parameters of learners
     ({"policies": learning("constant", arm="instance")}, f"{LEARNER}.arm: {OF_INSTANCE}"),
-    (
-        {"policies": learning("banditq", targets="instance")},
-        f"{LEARNER}.targets: the experiment has no targets; give them there, or here in place of",
-    ),
+    ({"policies": learning("banditq", targets="instance")}, f"{LEARNER}.targets: the experiment"),
     # target shares
     (with_targets(target_shares=["1/2"], targets=[0.1, 0, 0]), "one: targets and target_shares"),
     (with_targets(target_shares=["1/2", "2/3"]), f"{SHARES} ['1/2', '2/3']"),
@@ -300,10 +288,7 @@ REFUSED = [
         ({"policies": {"fair": policy(quotas="instance") | {"observe": observe}}}, f"{FAIR}.{says}")
         for observe, says in [
             (["starvatio"], "observe: observer must be one of banditq_inequalities, "),
-            (
-                ["starvation", "plays_sum", "starvation"],
-                "observe must have each entry once, got 'starvation' twice",
-            ),
+            (["starvation"] * 2, "observe must have each entry once, got 'starvation' twice"),
             (["queue_squares"], "observe: QueueSquares can watch BanditQ only, got FairLearn("),
             ([{"starvation": valued(most=3)}], "observe: observer starvation has no parameter 'mo"),
             ([{"starvation": valued(most="instance")}], f"observe.starvation.most: {OF_INSTANCE}"),
