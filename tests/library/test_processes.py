@@ -19,11 +19,6 @@ from plain import Plain
 ARMS, ROUNDS, AT = fb.Instance((0.7, 0.5)), 1500, 1200
 
 
-def _endless():
-    while True:
-        time.sleep(0.01)
-
-
 def _own_base():
     raise type("Own", (BaseException,), {})("x")
 
@@ -88,7 +83,7 @@ def test_what_takes_longer_than_it_may_is_ended(monkeypatch):
     monkeypatch.setattr(processes, "LOOK", 0.05)
 
     def play(_):
-        fb.run(Ending(_endless), ARMS, ROUNDS, [3])
+        fb.run(Ending(lambda: time.sleep(60)), ARMS, ROUNDS, [3])
 
     with pytest.raises(Ended, match=rf"^Ending, replicate 3, round {AT}: it took more than 1 s"):
         list(processes.shared(play, [None], 1, time_limit=1))

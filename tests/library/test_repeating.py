@@ -17,16 +17,15 @@ import pytest
 
 import fairbandits as fb
 from fairbandits.library import repeating
+from plain import Plain
 
 ARMS = fb.Instance((0.7, 0.5, 0.4))
 GENERATOR, TURNS, STARTS = np.random.default_rng(3), itertools.cycle([0, 1, 2, 2]), Counter()
 DRAW = random.Random(1).getrandbits
 
 
-class Own:
+class Own(Plain):
     """Pulls the arm that a function of state and round names."""
-
-    feedback = "bandit"
 
     def __init__(self, pick=lambda state, t: t):
         self.pick, self.seen = pick, []
@@ -34,8 +33,8 @@ class Own:
 
     def start(self, n_arms, horizon):
         STARTS[Own] += 1
-        fresh = copy.copy(self)
-        fresh.n_arms, fresh.start_number = n_arms, STARTS[Own]
+        fresh = super().start(n_arms, horizon)
+        fresh.start_number = STARTS[Own]
         return fresh
 
     def choose(self, t, coin):
@@ -77,8 +76,6 @@ class Slots:
 
 
 class Reporting(Own):
-    """Reports the time in a probe."""
-
     probes = ("now",)
 
     def probe(self, out):
