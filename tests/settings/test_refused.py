@@ -96,11 +96,7 @@ CASES = [
     (BANDITQ, {PARAMETERS: {}}, f"{PARAMETERS}: policy banditq: its parameter 'targets' is missi"),
     (BANDITQ, {PARAMETERS: {"targets": 0.5}}, f"{PARAMETERS}.targets should be a valid dict"),
     (BANDITQ, {f"{PARAMETERS}.targets.val": 3}, "targets: unknown key 'val'; did you mean 'value'"),
-    (
-        BANDITQ,
-        {f"{PARAMETERS}.V_exponents": 1},
-        "has no parameter 'V_exponents'; it takes: ",
-    ),
+    (BANDITQ, {f"{PARAMETERS}.V_exponents": 1}, "has no parameter 'V_exponents'; it takes: "),
     (BANDITQ, {f"{PARAMETERS}.step_c": 0}, "step_c must be a finite number above 0, got 0"),
     (HT, {"means": [0.5] * 5}, "means and drawn_means exclude each other; give one of them"),
     (HT, {"drawn_means.low": 1}, "drawn_means.low must be below high (1), got 1"),
@@ -170,13 +166,9 @@ def set_at(content, field, value):
     ],
 )
 def test_long_lists_are_refused_in_seconds_and_few_words(key, message, tmp_path):
-    names = [f"o{k}" for k in range(30_000)]
-
-    def change(content):
-        set_at(content, f"experiments.regret_5_02.{key}", names)
-
+    names, at = [f"o{k}" for k in range(30_000)], f"experiments.regret_5_02.{key}"
     begun = time.process_time()
-    refusal = refusal_of(tmp_path, *HT, change)
+    refusal = refusal_of(tmp_path, *HT, lambda content: set_at(content, at, names))
     assert message in refusal
     assert len(refusal) < 1100
     assert time.process_time() - begun < 20
@@ -187,11 +179,7 @@ def test_long_lists_are_refused_in_seconds_and_few_words(key, message, tmp_path)
     [
         ("paper", "bandit", "paper must be 'banditq', got 'bandit'"),
         ("experiments.Full information", {}, "experiments must be a text that matches [a-z0-9_]+"),
-        (
-            "replays.replay_1000_full.title",
-            None,
-            "replay_1000_full: 'title' is a required",
-        ),
+        ("replays.replay_1000_full.title", None, "replay_1000_full: 'title' is a required"),
         ("replays.replay_1000_full.figures", ["fig1"], "'fig1' is already drawn from experiments."),
     ],
 )

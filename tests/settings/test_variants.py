@@ -69,11 +69,7 @@ def test_one_parameter_is_changed_and_nothing_else(published):
         ("oracle_lgf.horizon", 10, "'oracle_lgf.horizon' is of no experiment; did you mean"),
         ("banditq.oracle_lgf.horizon", 10, "did you mean 'oracle_lfg'?"),
         ("oracle_lfg", 10, "oracle_lfg has no setting ''; it has horizon, replicates, means"),
-        (
-            "oracle_lfg.banditq.V_exponnt",
-            0.6,
-            "no setting 'banditq.V_exponnt'; did you mean",
-        ),
+        ("oracle_lfg.banditq.V_exponnt", 0.6, "no setting 'banditq.V_exponnt'; did you mean"),
         ("oracle_lfg.checkpoints", 10, "oracle_lfg has no setting 'checkpoints'"),
         ("oracle_lfg.banditq.V_exponent", 0.5, "oracle_lfg.banditq.V_exponent is 0.5 already"),
         ("oracle_lfg.banditq.V_exponent", "much", "V_exponent must be a number, got 'much'"),
@@ -166,10 +162,8 @@ def test_targets(published):
 def test_a_change_that_the_figures_asked_for_do_not_use(published):
     used = "oracle_lfg.banditq.V_exponent"
     for name in (used, f"banditq.{used}"):
-        check_used([name], ["banditq_fig7"], published)
-        check_used([name], ["banditq_fig2", "banditq_fig7"], published)
-        check_used([name], ["datasets"], published)
-        check_used([name], [], published)
+        for targets in (["banditq_fig7"], ["banditq_fig2", "banditq_fig7"], ["datasets"], []):
+            check_used([name], targets, published)
         line = refused(check_used, [name], ["banditq_fig2"], published)
         drawn = "banditq_fig2 draws full_information; write full_information.SETTING"
         assert line == f"--set {name}: {drawn}"
