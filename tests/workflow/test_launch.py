@@ -55,9 +55,8 @@ def test_what_killed_processes_had_begun_is_removed(tmp_path):
     for suffix in (".parquet", ".svg", ".ipynb", ""):
         tempfile.mkstemp(prefix=".0-49-", suffix=suffix, dir=tmp_path / "site")
     launch.remove_unfinished([tmp_path, tmp_path / "none"])
-    assert {file for file in tmp_path.rglob("*") if file.is_file()} == {
-        tmp_path / name for name in kept
-    }
+    left = {file for file in tmp_path.rglob("*") if file.is_file()}
+    assert left == {tmp_path / name for name in kept}
     assert not any(tmp_path.glob(".site-*"))
 
 

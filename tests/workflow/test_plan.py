@@ -3,7 +3,6 @@
 import os
 import time
 from functools import reduce
-from types import SimpleNamespace
 
 import pytest
 
@@ -21,7 +20,6 @@ FIGURES = ["banditq_fig1", "banditq_fig2"]
 
 
 def settings(*more):
-    """Return the published configuration, with changes."""
     return reduce(merge, more, read_yaml(ROOT / "config" / "config.yaml"))
 
 
@@ -48,10 +46,6 @@ def placed(plan, tmp_path, monkeypatch):
     return plan
 
 
-def paper(name):
-    return SimpleNamespace(paper=name)
-
-
 def test_a_variant_has_figures_and_datasets_alone(variant):
     assert variant.verdicts == variant.site_verdicts == []
     assert variant.arena_tables == variant.arena_datasets == []
@@ -64,9 +58,8 @@ def test_a_variant_has_figures_and_datasets_alone(variant):
 def test_figures_say_what_they_show(plan):
     drawings = [plan.drawing(paper, name) for paper, name in plan.config.figures]
     by_place = {drawing.place: drawing for drawing in drawings}
-    first, both, replayed, other = (
-        by_place[name] for name in ("banditq/fig1", "banditq/fig5", "banditq/fig8", "bf_ucb/fig1b")
-    )
+    first, both, replayed = (by_place[f"banditq/fig{k}"] for k in (1, 5, 8))
+    other = by_place["bf_ucb/fig1b"]
     assert first.code == both.code == replayed.code != other.code
     assert (first.category, other.category) == ("BanditQ", "BF-UCB")
     assert other.labels == {"figure": "1b", "quantity": "reward regret, low separation"}
@@ -86,9 +79,7 @@ def test_figures_say_what_they_show(plan):
 
 def test_a_figure_that_nothing_draws_is_refused(plan, monkeypatch):
     monkeypatch.setitem(workflow.PAPERS, "ht_ucb", {"fig1": workflow.PAPERS["ht_ucb"]["fig1"]})
-    with pytest.raises(
-        ConfigError, match=r"has fig2, which nothing draws in .*ht_ucb\.py; did you"
-    ):
+    with pytest.raises(ConfigError, match=r"fig2, which nothing draws in .*ht_ucb\.py; did you"):
         plan.drawing("ht_ucb", "fig2")
 
 
@@ -148,8 +139,8 @@ def test_other_data_are_not_written_over_what_is_published(chosen):
 def test_numbers_are_read_where_snakemake_reads_texts():
     folders = dict.fromkeys(("results", "figures", "audit", "logs", "benchmarks"), "else")
     given = {"papers": ["banditq"], "scale": "variant", "seed": 1, "pathvars": folders}
-    more = {"salt": "1e3", "job_seconds": "1e1", "replicates": "2E1"}
-    config = Plan(settings(given, more), ROOT).config
+    given |= {"salt": "1e3", "job_seconds": "1e1", "replicates": "2E1"}
+    config = Plan(settings(given), ROOT).config
     assert (config.salt, config.job_seconds, config.runs[0].replicates) == ("1e3", 10, 20)
 
 

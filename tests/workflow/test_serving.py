@@ -52,12 +52,10 @@ def served(tmp_path_factory):
 
 
 def run(*arguments):
-    """Return what a step said and ended with."""
     return subprocess.run([FAIRBANDITS, *arguments], capture_output=True, text=True)
 
 
 def forks_of(server):
-    """Return the forks that are at work."""
     return psutil.Process(server.pid).children()
 
 
