@@ -16,7 +16,6 @@ CHAIN = [Task("a", 3.0, frozenset()), Task("b", 2.0, frozenset({"a"})), Task("c"
 
 
 def past(case="UCB1, N=10", median=30.0, low=29.0, high=32.0, **rest):
-    """Return a row of the history."""
     numbers = {"ours_median": median, "ours_min": low, "ours_max": high}
     row = {"date": "2026-01-02", "commit": "abc1234", "case": case, "c_plain": "60", "ratio": "2"}
     row["eight_median"] = "9"

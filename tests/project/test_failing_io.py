@@ -26,7 +26,6 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.fixture(scope="module")
 def shim(tmp_path_factory):
-    """Return the library whose calls fail."""
     made = tmp_path_factory.mktemp("shim") / "failing_io.so"
     how = ["-shared", "-fPIC", "-Wall", "-Werror", "-o", made, HERE / "failing_io.c", "-ldl"]
     process("cc", *how)

@@ -12,6 +12,7 @@ import fairbandits as fb
 import own_policy
 import small
 from commands import said
+from plain import Plain
 
 ARMS = fb.instances.fair_ucb(2)
 
@@ -43,27 +44,12 @@ def helper():
     return random.random()
 
 
-class Own:
-    """What a newcomer changes."""
-
-    feedback = "bandit"
-
-    def start(self, n_arms, horizon):
-        return type(self)()
-
-    def choose(self, t, coin):
-        return 0
-
-    def learn(self, t, arm, reward):
-        pass
-
-
-class Global(Own):
+class Global(Plain):
     def choose(self, t, coin):
         return np.random.randint(3)  # noqa: NPY002
 
 
-class Helped(Own):
+class Helped(Plain):
     def choose(self, t, coin):
         return self.by_chance()
 
@@ -71,14 +57,14 @@ class Helped(Own):
         return int(3 * helper())
 
 
-class NoTime(Own):
+class NoTime(Plain):
     def learn(self, arm, reward):
         pass
 
 
-class NoHorizon(Own):
+class NoHorizon(Plain):
     def start(self, n_arms):
-        return type(self)()
+        pass
 
 
 def compare(policy, **settings):
@@ -90,29 +76,11 @@ WRONG = [
     (lambda: fb.instances.fairucb, AttributeError, "'fairucb'; did you mean 'fair_ucb'?"),
     (lambda: fb.FairUCB(0.2), ValueError, "quotas must have one entry per arm, .* got 0.2"),
     (lambda: fb.HTUCB("1/5", 0.5), ValueError, "quotas must have one entry per arm, .* got '1/5'"),
-    (
-        lambda: fb.LFG(ARMS.quotas, eta="100"),
-        ValueError,
-        "eta must be a number, got '100'; write 100 without quotes",
-    ),
-    (
-        lambda: fb.BanditQ(ARMS.quotas),
-        ValueError,
-        r"targets are rates of reward, got quotas, .*: \(1/5, 3/10, 1/4\); give targets=",
-    ),
-    (lambda: fb.BanditQ((0.1, "1/5")), ValueError, "targets must be a number, got '1/5' for arm 2"),
-    (
-        lambda: compare(NoTime()),
-        TypeError,
-        r"NoTime.learn must take \(t, action, reward\), it takes \(arm, reward\); write def learn",
-    ),
+    (lambda: fb.BanditQ(ARMS.quotas), ValueError, r"got quotas, .*: \(1/5, 3/10, 1/4\); give targ"),
+    (lambda: compare(NoTime()), TypeError, r"NoTime.learn must .*, it takes \(arm, reward\); wri"),
     (lambda: compare(NoHorizon()), TypeError, r"NoHorizon.start must take \(n_arms, horizon\)"),
     (lambda: compare(fb.Hedge()), ValueError, "leave them away, or give targets in their place"),
-    (
-        lambda: compare(Global()),
-        ValueError,
-        r"np.random.randint in Global.choose \(.*py, line \d+\)",
-    ),
+    (lambda: compare(Global()), ValueError, r"np.random.randint in Global.choose \(.*, line \d+\)"),
     (lambda: compare(Helped()), ValueError, r"draws from random.random in helper \(.*unit\(coin\)"),
     (lambda: compare(fb.compiled(Global())), ValueError, "np.random.randint in Global.choose"),
 ]

@@ -92,11 +92,11 @@ def test_a_new_claim_is_judged_on_the_data_at_hand(project):
 
 @pytest.mark.slow
 def test_a_symbol_that_a_glossary_has_twice_is_found_with_the_claims(project):
-    file = project.folder / "papers" / "banditq" / "glossary.yaml"
-    text = file.read_text(encoding="utf-8")
-    file.write_text(text.replace("terms:\n", "terms:\n  $T$: the horizon\n", 1), encoding="utf-8")
+    file, usual = "papers/banditq/glossary.yaml", "terms:\n"
+    twice = f"{usual}  $T$: the horizon\n"
+    project.change(file, usual, twice)
     said = project.command("check-claims", code=1)
-    file.write_text(text, encoding="utf-8")
+    project.change(file, twice, usual)
     assert "papers/banditq/glossary.yaml has key '$T$' twice, again in line " in said
 
 
