@@ -180,8 +180,7 @@ def test_vectors_are_numpys(name, rng):
     a, b = Rows(numbers(rng)), Rows(numbers(rng))
     ours, theirs = Rows(np.zeros_like(a.array)), Rows(np.zeros_like(a.array))
     given = (a, b) if binary else (a,)
-    loop = njit(apply_two if binary else apply_one, error_model="numpy")
-    loop(*given, ours)
+    njit(apply_two if binary else apply_one, error_model="numpy")(*given, ours)
     with np.errstate(all="ignore"):
         for k in range(len(a)):
             theirs[k] = function.py_func(*(argument[k] for argument in given))

@@ -36,14 +36,12 @@ def name(value):
 
 
 def parameters(law, mu, spread):
-    """Return the code and the two parameters of one arm."""
     spread = Instance((mu, mu), law, spread).spread
     code, first, second = laws.law_parameters(law, np.array([mu, mu]), spread)
     return code, first[1], second[1]
 
 
 def rewards(law, mu, spread, words):
-    """Return the rewards of some words, in the interpreter."""
     code, first, second = parameters(law, mu, spread)
     return np.array([laws.reward_of(code, first, second, w) for w in words])
 

@@ -63,7 +63,6 @@ def risky_loops(source):
 
 
 def stored(statements, after=0):
-    """Return the names that are assigned below the line `after`."""
     nodes = (node for statement in statements for node in ast.walk(statement))
     names = (node for node in nodes if isinstance(node, ast.Name))
     return {node.id for node in names if isinstance(node.ctx, ast.Store) and node.lineno > after}
