@@ -11,7 +11,6 @@ PARALLEL := -n $(CORES) --dist loadfile --no-loadscope-reorder
 # compiled with interpreted, once and for all.
 OF_KERNELS := engine policies library measures
 INTERPRETED := tests/engine tests/policies tests/measures --ignore tests/policies/test_forms.py
-INTERPRETED += $(addprefix tests/library/test_,instances.py running.py simulation.py worlds.py)
 INTERPRETED += $(addprefix tests/replication/test_,replay.py drawn_instances.py)
 # What reads tables and draws: tests of other packages' versions.
 NEWEST := $(addprefix tests/,report arena figures data library project/test_first_hour.py)

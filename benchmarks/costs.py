@@ -57,29 +57,30 @@ def taken(logs: Path) -> Iterator[Taken]:
         for run in config.runs:
             for chunk in run.chunks():
                 file = run.chunk_file(chunk).partition("cache/")[2]
-                one = Taken(run.spec, len(range_of(chunk)), float(said.get(file, 0)))
-                if one.seconds > one.overhead and one.rounds >= LEAST:
-                    yield one
+                took = Taken(run.spec, len(range_of(chunk)), float(said.get(file, 0)))
+                if took.seconds > took.overhead and took.rounds >= LEAST:
+                    yield took
 
 
 def fitted(chunks: list[Taken]) -> dict[str, dict[str, list[float]]]:
     """Return the costs, a constant and one per arm, of least relative error, none below 0."""
     names: dict[tuple[str, str], int] = {}
     rows = []
-    for one in chunks:
-        kinds = [("policies", costs.policy_of(one.spec))]
-        kinds += [("observers", name) for name, _ in one.spec.observe]
+    for chunk in chunks:
+        kinds = [("policies", costs.policy_of(chunk.spec))]
+        kinds += [("observers", name) for name, _ in chunk.spec.observe]
         rows.append({names.setdefault(kind, len(names)) for kind in kinds})
     matrix = np.zeros((len(chunks), 2 * len(names)))
-    for row, columns, one in zip(matrix, rows, chunks, strict=True):
+    for row, columns, chunk in zip(matrix, rows, chunks, strict=True):
         for column in columns:
-            row[2 * column : 2 * column + 2] = one.rounds * np.array([1, one.spec.n_arms]) * 1e-9
-    seconds = np.array([one.seconds - one.overhead for one in chunks])
-    weights = 1 / np.array([one.seconds for one in chunks])
-    found, _ = nnls(matrix * weights[:, None], seconds * weights)
+            per_arm = np.array([1, chunk.spec.n_arms])
+            row[2 * column : 2 * column + 2] = chunk.rounds * per_arm * 1e-9
+    seconds = np.array([chunk.seconds - chunk.overhead for chunk in chunks])
+    weights = 1 / np.array([chunk.seconds for chunk in chunks])
+    fit, _ = nnls(matrix * weights[:, None], seconds * weights)
     tables: dict[str, dict[str, list[float]]] = {"policies": {}, "observers": {}}
     for (table, name), column in names.items():
-        tables[table][name] = [float(f"{one:.2g}") for one in found[2 * column : 2 * column + 2]]
+        tables[table][name] = [float(f"{cost:.2g}") for cost in fit[2 * column : 2 * column + 2]]
     return tables
 
 
@@ -107,9 +108,9 @@ def main(logs: Path) -> None:
     write(fitted(chunks))
     costs.COSTS.update(read_yaml(FILE))
     groups = defaultdict(list)
-    for one in chunks:
-        expected = one.replicates * costs.seconds_of_replicate(one.spec) + costs.WRITTEN
-        groups[costs.policy_of(one.spec)].append((one.seconds, expected))
+    for chunk in chunks:
+        expected = chunk.replicates * costs.seconds_of_replicate(chunk.spec) + costs.WRITTEN
+        groups[costs.policy_of(chunk.spec)].append((chunk.seconds, expected))
     for name, some in sorted(groups.items()):
         seconds, expected = np.array(some).T
         off = np.exp(np.abs(np.log(expected / seconds)).mean())

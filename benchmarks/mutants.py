@@ -86,27 +86,27 @@ class Mutant(NamedTuple):
         vars(node).update(vars(changed(node)))
         mine = (self.function.rpartition(".")[2], self.start)
         codes = codes_in(compile(tree, file, "exec"))
-        code = next(one for one in codes if (one.co_name, one.co_firstlineno) == mine)
-        functions = [one for one in gc.get_objects() if isinstance(one, types.FunctionType)]
-        for one in functions:
-            its = one.__code__
+        code = next(each for each in codes if (each.co_name, each.co_firstlineno) == mine)
+        functions = [item for item in gc.get_objects() if isinstance(item, types.FunctionType)]
+        for function in functions:
+            its = function.__code__
             if (its.co_filename, its.co_name, its.co_firstlineno) == (file, *mine):
-                one.__code__ = code
+                function.__code__ = code
 
 
 def mutants() -> list[Mutant]:
     """Return all mutants of the code as it stands."""
-    found = []
+    made = []
     files = [file for some in SOURCES for file in sorted(PACKAGE.glob(some))]
-    for file in (one for one in files if one.stem not in WITHOUT):
+    for file in (path for path in files if path.stem not in WITHOUT):
         name, seen = file.relative_to(PACKAGE).as_posix(), Counter()
         tree = ast.parse(file.read_text(encoding="utf-8"))
-        for place, (function, start, node) in enumerate(places(tree)):
+        for at, (function, start, node) in enumerate(places(tree)):
             change = f"{ast.unparse(node)} -> {ast.unparse(changed(node))}"
             seen[function, change] += 1
             which = seen[function, change]
-            found.append(Mutant(name, node.lineno, function, change, which, place, start))
-    return found
+            made.append(Mutant(name, node.lineno, function, change, which, at, start))
+    return made
 
 
 def changed(node: ast.AST) -> ast.AST:
@@ -123,15 +123,15 @@ def changed(node: ast.AST) -> ast.AST:
 
 def first_line(function: ast.FunctionDef) -> int:
     """Return the line that a function begins in, its decorators included."""
-    return min(one.lineno for one in (function, *function.decorator_list))
+    return min(part.lineno for part in (function, *function.decorator_list))
 
 
 def places(tree: ast.Module) -> Iterator[tuple[str, int, ast.AST]]:
     """Yield the nodes that can be changed, with the name and first line of their functions."""
-    classes = [one for one in tree.body if isinstance(one, ast.ClassDef)]
-    for block, prefix in ((tree, ""), *((one, f"{one.name}.") for one in classes)):
-        for function in (one for one in block.body if isinstance(one, ast.FunctionDef)):
-            for node in (one for line in function.body for one in ast.walk(line)):
+    classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
+    for block, prefix in ((tree, ""), *((kind, f"{kind.name}.") for kind in classes)):
+        for function in (node for node in block.body if isinstance(node, ast.FunctionDef)):
+            for node in (child for line in function.body for child in ast.walk(line)):
                 operator = getattr(node, "op", None) or getattr(node, "ops", [None])[0]
                 is_number = isinstance(node, ast.Constant) and type(node.value) in (int, float)
                 if type(operator) in OPERATORS or is_number:
@@ -140,10 +140,10 @@ def places(tree: ast.Module) -> Iterator[tuple[str, int, ast.AST]]:
 
 def codes_in(code: types.CodeType) -> Iterator[types.CodeType]:
     """Yield the code of all functions in compiled code."""
-    for one in code.co_consts:
-        if isinstance(one, types.CodeType):
-            yield one
-            yield from codes_in(one)
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield constant
+            yield from codes_in(constant)
 
 
 class Watch:
@@ -187,10 +187,10 @@ class FirstFailure:
             self.name = report.nodeid
 
 
-def tested(words: list[str], plugin: object) -> int:
+def tested(arguments: list[str], plugin: object) -> int:
     """Run tests quietly."""
     usual = ["-q", "-p", "no:cacheprovider", "-m", MARKS]
-    return pytest.main([*usual, *words], plugins=[plugin])
+    return pytest.main([*usual, *arguments], plugins=[plugin])
 
 
 def in_processes(
@@ -244,12 +244,12 @@ def judged(mutant: Mutant, tests: list[str]) -> str:
 def quick_tests(tests: dict[str, tuple[float, list[str]]]) -> dict[str, list[tuple[float, str]]]:
     """Return the tests of each function: the quickest case of every test, then second cases."""
     running, cases = defaultdict(list), Counter()
-    for name, (seconds, functions) in sorted(tests.items(), key=lambda one: one[1][0]):
+    for name, (seconds, functions) in sorted(tests.items(), key=lambda item: item[1][0]):
         test = name.partition("[")[0]
         for function in functions:
             cases[function, test] += 1
             running[function].append((cases[function, test], seconds, name))
-    return {function: [one[1:] for one in sorted(own)] for function, own in running.items()}
+    return {name: [test[1:] for test in sorted(some)] for name, some in running.items()}
 
 
 def jobs_of(chosen: list[Mutant], tests: dict) -> Iterator[tuple[str, Callable[[], str], float]]:
@@ -288,7 +288,7 @@ def listed() -> dict[str, str]:
     with LIST.open(encoding="utf-8", newline="") as lines:
         rows = [row | {"place": 0, "start": 0} for row in csv.DictReader(lines)]
     found_by = [row.pop("found_by") for row in rows]
-    return {Mutant(**row).key: found for row, found in zip(rows, found_by, strict=True)}
+    return {Mutant(**row).key: outcome for row, outcome in zip(rows, found_by, strict=True)}
 
 
 @click.command(help=__doc__.partition("\n")[0])
@@ -303,17 +303,19 @@ def main(number: int, seed: int, survivors: bool, only: str, cores: int) -> None
     os.environ["NUMBA_DISABLE_JIT"] = "1"  # before anything imports Numba
     before, state = listed(), earlier()
 
-    def order(one: Mutant) -> tuple[bool, bytes]:
-        return one.key not in before, hashlib.blake2b(f"{seed} {one.key}".encode()).digest()
+    def order(mutant: Mutant) -> tuple[bool, bytes]:
+        return mutant.key not in before, hashlib.blake2b(f"{seed} {mutant.key}".encode()).digest()
 
     every = sorted(mutants(), key=order)
-    drawn = every[: max(number, sum(one.key in before for one in every))]  # the list only grows
-    chosen = [one for one in drawn if only in one.file and one.key not in state["found"]]
+    # the list only grows
+    drawn = every[: max(number, sum(mutant.key in before for mutant in every))]
+    chosen = [m for m in drawn if only in m.file and m.key not in state["found"]]
+
     if survivors:
-        chosen = [one for one in chosen if before.get(one.key, "").startswith(SURVIVED)]
+        chosen = [mutant for mutant in chosen if before.get(mutant.key, "").startswith(SURVIVED)]
     with contextlib.redirect_stdout(io.StringIO()):
         tested(["--collect-only", *TESTS], object())  # all modules are loaded here, and once
-    rooms = [(one, partial(watched, one), 0) for one in TESTS if one not in state["tests"]]
+    rooms = [(room, partial(watched, room), 0) for room in TESTS if room not in state["tests"]]
     for room, answer in in_processes(rooms, cores):
         if answer is None:
             raise click.ClickException(f"the tests of {room} did not end")
@@ -326,24 +328,24 @@ def main(number: int, seed: int, survivors: bool, only: str, cores: int) -> None
     write(drawn, before, state["found"])
 
 
-def write(drawn: list[Mutant], before: dict[str, str], found: dict[str, str]) -> None:
+def write(drawn: list[Mutant], before: dict[str, str], outcomes: dict[str, str]) -> None:
     """Write the list: what was found now or before, and reasons that no test contradicts."""
     for key, reason in before.items():
-        if key not in found or (SURVIVED in found[key] and reason.startswith(EQUIVALENT)):
-            found[key] = reason
-    known = [one for one in drawn if one.key in found]
-    rows = sorted((*one[: COLUMNS.index("found_by")], found[one.key]) for one in known)
+        if key not in outcomes or (SURVIVED in outcomes[key] and reason.startswith(EQUIVALENT)):
+            outcomes[key] = reason
+    known = [mutant for mutant in drawn if mutant.key in outcomes]
+    rows = sorted((*mutant[: COLUMNS.index("found_by")], outcomes[mutant.key]) for mutant in known)
     with LIST.open("w", encoding="utf-8", newline="") as out:
         csv.writer(out, lineterminator="\n").writerows([COLUMNS, *rows])
-    report("listed before", [found[one.key] for one in known if one.key in before])
-    report("new", [found[one.key] for one in known if one.key not in before])
+    report("listed before", [outcomes[mutant.key] for mutant in known if mutant.key in before])
+    report("new", [outcomes[mutant.key] for mutant in known if mutant.key not in before])
 
 
-def report(name: str, found: list[str]) -> None:
+def report(name: str, outcomes: list[str]) -> None:
     """Print how many of some mutants were found, of those that are not equivalent."""
-    possible = [one for one in found if not one.startswith(EQUIVALENT)]
-    survived = sum(one.startswith(SURVIVED) for one in possible)
-    same = len(found) - len(possible)
+    possible = [outcome for outcome in outcomes if not outcome.startswith(EQUIVALENT)]
+    survived = sum(outcome.startswith(SURVIVED) for outcome in possible)
+    same = len(outcomes) - len(possible)
     click.echo(f"{name}: {len(possible) - survived} of {len(possible)} found; {same} equivalent")
 
 

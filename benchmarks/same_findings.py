@@ -47,17 +47,17 @@ def values(row):
     if against.startswith("{"):
         limits = json.loads(against).values()
     else:
-        limits = (one.rpartition(" ")[2] for one in against.split("; ") if one)
-    found = [*(row[name] for name in NUMBERS), *limits]
-    return [math.nan if one in ("", None, "none") else float(one) for one in found]
+        limits = (limit.rpartition(" ")[2] for limit in against.split("; ") if limit)
+    texts = [*(row[name] for name in NUMBERS), *limits]
+    return [math.nan if text in ("", None, "none") else float(text) for text in texts]
 
 
-def same(one, other):
+def same(before, other):
     """Return whether two rows have the same content, and whether to the last bit."""
-    if any((one.get(name) or "") != (other.get(name) or "") for name in WORDS):
+    if any((before.get(name) or "") != (other.get(name) or "") for name in WORDS):
         return False, False
-    decides = [str(row.get("decides")) in ("True", "yes") for row in (one, other)]
-    a, b = values(one), values(other)
+    decides = [str(row.get("decides")) in ("True", "yes") for row in (before, other)]
+    a, b = values(before), values(other)
     if decides[0] != decides[1] or len(a) != len(b):
         return False, False
     pairs = [(x, y) for x, y in zip(a, b, strict=True) if not (math.isnan(x) and math.isnan(y))]
@@ -67,7 +67,7 @@ def same(one, other):
 
 def matched(before, now, names):
     """Match rows one to one; return how many, to the last bit, renamed, and those left of both."""
-    bits = renamed = found = 0
+    equal = bits = renamed = 0
     lost, left = [], []
     groups = defaultdict(lambda: ([], []))
     for side, rows in enumerate((before, now)):
@@ -76,34 +76,35 @@ def matched(before, now, names):
     for old, new in groups.values():
         unmatched = list(new)
         for by_label in (True, False):  # first of those with the same label
-            for one in list(unmatched):
-                alike = (r for r in old if not by_label or r.get("each") == one.get("each"))
-                pick = next(((r, s[1]) for r in alike if (s := same(r, one))[0]), None)
+            for now_row in list(unmatched):
+                alike = (r for r in old if not by_label or r.get("each") == now_row.get("each"))
+                pick = next(((r, s[1]) for r in alike if (s := same(r, now_row))[0]), None)
                 if pick:
                     old.remove(pick[0])
-                    unmatched.remove(one)
-                    found, bits, renamed = found + 1, bits + pick[1], renamed + (not by_label)
+                    unmatched.remove(now_row)
+                    equal, bits, renamed = equal + 1, bits + pick[1], renamed + (not by_label)
         lost += old
         left += unmatched
-    return found, bits, renamed, lost, left
+    return equal, bits, renamed, lost, left
 
 
 def main(arguments):
     """Print the comparison; return 1 unless all is the same."""
     if len(arguments) not in (1, 2):
         raise SystemExit(__doc__)
-    both = [full(one) for one in arguments] if len(arguments) == 2 else None
+    both = [full(path) for path in arguments] if len(arguments) == 2 else None
     before, now = both or [committed(arguments[0]), committed()]
     wrong = 0
     for kind, old, new in zip(("findings", "verdict lines"), before, now, strict=True):
         key = "claim" if "claim" in new[0] else "id"
-        found, bits, renamed, lost, left = matched(old, new, (key, "reading"))
+        count, bits, renamed, lost, left = matched(old, new, (key, "reading"))
         for sign, rows in (("-", lost), ("+", left)):
             for row in rows[:40]:
-                words = (row.get(name) for name in (key, "test", "reading", "each", *WORDS))
-                print(sign, *filter(None, words), *values(row), sep="  ")
-        words = f"{found} same ({bits} to the last bit, {renamed} under another label)"
-        print(f"{len(old)} {kind} before, {len(new)} now: {words}, {len(lost) + len(left)} apart")
+                texts = (row.get(name) for name in (key, "test", "reading", "each", *WORDS))
+                print(sign, *filter(None, texts), *values(row), sep="  ")
+        same = f"{count} same ({bits} to the last bit, {renamed} under another label)"
+        print(f"{len(old)} {kind} before, {len(new)} now: {same}, {len(lost) + len(left)} apart")
+
         wrong += len(lost) + len(left)
     was, is_now = ({row[key]: row["verdict"] for row in reversed(rows)} for rows in (old, new))
     differ = [claim for claim in was if claim in is_now and was[claim] != is_now[claim]]

@@ -113,26 +113,29 @@ def workflow(config: Config, seconds: Mapping[str, float]) -> list[Task]:
         datasets |= dict.fromkeys(job.outputs, name)
         tasks.append((name, [makes[file] for file in job.inputs], job.priority, False))
     replays = defaultdict(list)
-    for one in config.replays:
-        replays[one.paper].append(one.table.removesuffix(".parquet"))
-    tasks += [(name, (), SHOWN, True) for some in replays.values() for name in some]
-    alone = {(one.paper, figure): one for one in config.replays for figure in one.figures}
+    alone = {}
+    for replay in config.replays:
+        name = replay.table.removesuffix(".parquet")
+        replays[replay.paper].append(name)
+        tasks.append((name, (), SHOWN, True))
+        alone |= {(replay.paper, figure): [name] for figure in replay.figures}
+    read = defaultdict(list)
+    for experiment in config.experiments:
+        read[experiment.paper].append(datasets[experiment.dataset])
     for paper, figure in config.figures:
-        if (paper, figure) in alone:
-            needs = [alone[paper, figure].table.removesuffix(".parquet")]
-        else:
-            needs = [datasets[one.dataset] for one in config.shown_in(paper, figure)]
+        needs = alone.get((paper, figure))
+        if needs is None:
+            needs = [datasets[experiment.dataset] for experiment in config.shown_in(paper, figure)]
             if (paper, figure) == ("banditq", "fig5"):  # the published run is beside
                 needs.append("banditq/replay_5_bandit")
         tasks.append((f"{paper}/{figure}", needs, 2 * SHOWN, False))
-    tasks += _judging(config, datasets, replays)
+    tasks += _judging(read, replays)
     judged = [name for name, *_ in tasks if name == "audit/verdicts"]
-    papers = list(dict.fromkeys(one.paper for one in config.experiments))
+    papers = list(read)
     pages = {"index": papers, **({"audit": [], "across": []} if judged else {})}
-    for page, shown in (pages | {one: [one] for one in papers}).items():
+    for page, shown in (pages | {name: [name] for name in papers}).items():
         needs = [f"{paper}/{name}" for paper, name in config.figures if paper in shown]
-        needs += [name for one in shown for name in replays[one]]
-        needs += [datasets[one.dataset] for one in config.experiments if one.paper in shown]
+        needs += [name for paper in shown for name in (*replays[paper], *read[paper])]
         tasks.append((f"notebook/{page}", [*needs, *judged], 0, False))
     tasks.append(("site", [name for name, *_ in tasks if name.startswith("notebook/")], 0, False))
     if missing := [name for name, *_ in tasks if name not in seconds]:
@@ -143,13 +146,11 @@ def workflow(config: Config, seconds: Mapping[str, float]) -> list[Task]:
     ]
 
 
-def _judging(config: Config, datasets: Mapping[str, str], replays: Mapping[str, list]):
+def _judging(read: Mapping[str, list], replays: Mapping[str, list]):
     """Yield the jobs of the audit."""
-    every = dict.fromkeys(one.paper for one in config.experiments)
-    papers = [one for one in every if (ROOT / "papers" / one / "claims.py").is_file()]
+    papers = [paper for paper in read if (ROOT / "papers" / paper / "claims.py").is_file()]
     for paper in papers:
-        read = {datasets[one.dataset] for one in config.experiments if one.paper == paper}
-        yield f"audit/{paper}", [*read, *replays[paper]], 0, False
+        yield f"audit/{paper}", [*read[paper], *replays[paper]], 0, False
     if papers:
         yield "audit/verdicts", [f"audit/{paper}" for paper in papers], 0, False
         yield "audit/audit", ["audit/verdicts"], 0, False
@@ -177,7 +178,7 @@ def processor_seconds(wall: float, processor: float | None) -> float:
 
 def read_benchmarks(folder: Path) -> dict[str, dict[str, float]]:
     """Return what the benchmark files in a folder say: job -> seconds and megabytes."""
-    found = {}
+    jobs = {}
     for file in sorted(folder.rglob("*.tsv")):
         with file.open(encoding="utf-8", newline="") as opened:
             row = next(csv.DictReader(opened, delimiter="\t"))
@@ -188,12 +189,12 @@ def read_benchmarks(folder: Path) -> dict[str, dict[str, float]]:
         job = file.relative_to(folder).with_suffix("").as_posix()
         if not (job.startswith("simulate/") or "/replay_" in job):
             processor = None  # a fork of the run's server, of which Snakemake sees none
-        found[job] = {
+        jobs[job] = {
             "wall": wall,
             "seconds": round(processor_seconds(wall, processor), 2),
             "megabytes": round(memory or 0),
         }
-    return found
+    return jobs
 
 
 def read_jobs() -> dict[str, float]:
@@ -234,13 +235,13 @@ def in_another_cut(
     config: Config, factors: Mapping[str, float], seconds: Mapping[str, float]
 ) -> dict[str, float]:
     """Return what the jobs take if the same work is cut as a configuration says."""
-    found = {name: own for name, own in seconds.items() if not name.startswith("simulate/")}
+    jobs = {name: value for name, value in seconds.items() if not name.startswith("simulate/")}
     for name, chunks in _parts(bundles_of(config)):
-        found[name] = PROCESS + sum(factors[one.run.key] * _by_thumb(one) for one in chunks)
-    usual = statistics.mean(own for name, own in seconds.items() if name.startswith("collect/"))
+        jobs[name] = PROCESS + sum(factors[chunk.run.key] * _by_thumb(chunk) for chunk in chunks)
+    usual = statistics.mean(value for name, value in seconds.items() if name.startswith("collect/"))
     for job in jobs_of(config)[1]:
-        found.setdefault(f"collect/{job.name}", usual)
-    return found
+        jobs.setdefault(f"collect/{job.name}", usual)
+    return jobs
 
 
 def _parts(bundles: Iterable[Bundle]) -> Iterator[tuple[str, Sequence[Chunk]]]:
@@ -277,7 +278,7 @@ def table(cuts: Mapping[str, Sequence[Task]]) -> list[str]:
     ]
     for name, tasks in cuts.items():
         for cores in CORES:
-            minutes = " | ".join(f"{one:.1f}" for one in predictions(tasks, cores))
+            minutes = " | ".join(f"{prediction:.1f}" for prediction in predictions(tasks, cores))
             lines.append(f"| {name} | {len(tasks)} | {cores} | {minutes} |")
     lines += [
         "",
@@ -303,11 +304,11 @@ def plot(cuts: Mapping[str, Sequence[Task]]) -> None:
     figure = Picture(figsize=(6.4, 4.0), layout="constrained")
     axis = figure.subplots()
     for colour, (name, tasks) in zip(("C0", "C1"), cuts.items(), strict=True):
-        found = [predictions(tasks, cores) for cores in DRAWN]
-        for line, part, words in (("-", 1, "everything"), ("--", 0, "simulating")):
-            axis.plot(
-                DRAWN, [one[part] for one in found], line, color=colour, label=f"{words}, {name}"
-            )
+        predicted = [predictions(tasks, cores) for cores in DRAWN]
+        for line, part, what in (("-", 1, "everything"), ("--", 0, "simulating")):
+            minutes = [pair[part] for pair in predicted]
+            axis.plot(DRAWN, minutes, line, color=colour, label=f"{what}, {name}")
+
     axis.set(xscale="log", yscale="log", xlabel="cores", ylabel="minutes, predicted")
     axis.set_yticks((2, 5, 10, 20, 50))
     for side in (axis.xaxis, axis.yaxis):

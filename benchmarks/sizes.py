@@ -86,7 +86,7 @@ def many(rng, mean):
 
 def shape(rng, mean):
     """Return columns whose mean is in the middle larger than on both sides."""
-    left, middle, right = (rng.normal(one, 1, 50) for one in (0, mean, 0))
+    left, middle, right = (rng.normal(location, 1, 50) for location in (0, mean, 0))
     return np.stack([middle, middle], 1), np.stack([left, right], 1)
 
 
@@ -119,7 +119,7 @@ def uneven(rng, mean, n=100):
 def spreads(rng, ratio):
     """Return the distances from the median of two samples."""
     samples = rng.normal(3, ratio, 50), rng.normal(size=50)
-    return tuple(np.abs(one - np.median(one)) for one in samples)
+    return tuple(np.abs(sample - np.median(sample)) for sample in samples)
 
 
 def arms(rng, mean, n=100):
@@ -132,9 +132,9 @@ def sampled(draw, *settings):
     return lambda rng, m: (draw(rng, m, *settings), 1)
 
 
-def pairs(one, other):
+def pairs(size, other):
     """Return two normal samples of these sizes, the first with mean r, the second with mean 1."""
-    return lambda rng, r: (rng.normal(r, 0.3, one), rng.normal(1, 0.3, other))
+    return lambda rng, r: (rng.normal(r, 0.3, size), rng.normal(1, 0.3, other))
 
 
 AT_MOST = {"claim": "at most", "level": LEVEL}
@@ -241,16 +241,16 @@ def means(law, n, rng, simulations):
     """Return a bound's size, and its power 5 and 7 standard errors away."""
     draw, mean, spread = LAWS[law]
     tests = [mean_test(draw(rng, n), mean, LEVEL) for _ in range(simulations)]
-    highs = np.array([one.high for one in tests])
+    highs = np.array([test.high for test in tests])
     return [float((highs < mean + k * spread / np.sqrt(n)).mean()) for k in (0, 5, 7)]
 
 
 def row_of_means(law):
     """Return a law as a row of the table of means; seeded by its name."""
     rng = np.random.default_rng(zlib.crc32(law.encode()))
-    found = (means(law, n, rng, MANY) for n in COUNTS)
+    of_counts = (means(law, n, rng, MANY) for n in COUNTS)
     cells = (
-        f"{100 * size:.1f}, {100 * five:.0f}, {100 * seven:.0f}" for size, five, seven in found
+        f"{100 * size:.1f}, {100 * five:.0f}, {100 * seven:.0f}" for size, five, seven in of_counts
     )
     return f"| {law} | " + " | ".join(cells) + " |"
 
@@ -258,9 +258,9 @@ def row_of_means(law):
 def rates(case, truth, rng, simulations=SIMULATIONS, **other):
     """Return how often a claim is reproduced, not reproduced, and not judged for being rare."""
     judge, settings = PROCEDURES[case.procedure], case.settings | other
-    found = [judge(*case.draw(rng, truth), **settings) for _ in range(simulations)]
-    counts = [sum(one.verdict == verdict for one in found) for verdict in VERDICTS]
-    counts.append(sum("RARE" in one.tags and one.verdict not in VERDICTS for one in found))
+    findings = [judge(*case.draw(rng, truth), **settings) for _ in range(simulations)]
+    counts = [sum(finding.verdict == verdict for finding in findings) for verdict in VERDICTS]
+    counts.append(sum("RARE" in f.tags and f.verdict not in VERDICTS for f in findings))
     return [count / simulations for count in counts]
 
 

@@ -82,18 +82,18 @@ def whole_run(folder: Path, calibration: float | None) -> str:
 def stages(folder: Path, calibration: float | None = None) -> Iterator[tuple[str, ...]]:
     """Yield a row for each stage and paper, and their sum."""
     papers = read_yaml(ROOT / "config" / "config.yaml")["papers"]
-    found: dict[tuple[str, str], list[tuple[float, float | None]]] = defaultdict(list)
+    stages_of: dict[tuple[str, str], list[tuple[float, float | None]]] = defaultdict(list)
     for file in sorted(folder.rglob("*.tsv")):
         with file.open(encoding="utf-8", newline="") as opened:
             times = [
                 (float(row["s"]), None if row["cpu_time"] == "NA" else float(row["cpu_time"]))
                 for row in csv.DictReader(opened, delimiter="\t")
             ]
-        found[_stage(file.relative_to(folder), papers)] += times
-    for (stage, of), times in sorted(found.items()):
+        stages_of[_stage(file.relative_to(folder), papers)] += times
+    for (stage, of), times in sorted(stages_of.items()):
         yield _row(stage, of, times, calibration)
-    if found:
-        every = [one for times in found.values() for one in times]
+    if stages_of:
+        every = [time for times in stages_of.values() for time in times]
         yield _row("all", "", every, calibration)
 
 
@@ -109,7 +109,7 @@ def _row(
     stage: str, paper: str, times: list[tuple[float, float | None]], calibration: float | None
 ) -> tuple[str, ...]:
     wall, cpu = zip(*times, strict=True)
-    measured = [one for one in cpu if one is not None]
+    measured = [seconds for seconds in cpu if seconds is not None]
     # Snakemake has no CPU time of a process that ends before it first looks, and next to none of a
     # step that the run's server forks (`fairbandits.cli.serving`)
     least = "" if len(measured) == len(cpu) else "at least "

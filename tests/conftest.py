@@ -28,7 +28,7 @@ os.environ |= {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 #: Tests of kernels are here, and compile short runs as well; all others run as users have it.
-OF_KERNELS = ("engine", "policies", "library")
+OF_KERNELS = ("engine", "policies")
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -88,32 +88,31 @@ def twin(fresh: Callable[[int], Any]) -> Callable[[Case, int], list[Outcome]]:
     return play
 
 
+def of_policy(
+    name: str, policy: Any, means: Sequence[float], in_c: tuple, fresh: Callable, **rest
+) -> Case:
+    """Return a case of one policy; `fresh` makes its twin in plain Python for a horizon."""
+    name, in_python = f"{name}, N={len(means)}", twin(fresh)
+    return Case(name, (policy,), tuple(means), in_c=in_c, in_python=in_python, **rest)
+
+
 def banditq(feedback: str, means: Sequence[float], horizon: int, **rest) -> Case:
     """Return a case of BanditQ on the paper's kind of instance, with V of its horizon."""
     targets = [means[0] / 2, means[1] / 3] + [0.0] * (len(means) - 2)
     V = math.sqrt(horizon)
     plain_policy = {"full": naive.BanditQFull, "bandit": naive.BanditQBandit}[feedback]
     constant = {"full": math.sqrt(0.5), "bandit": 1e-10}[feedback]  # step, tolerance
-    return Case(
-        name=f"BanditQ, {feedback}, N={len(means)}",
-        policies=(fb.BanditQ(targets, feedback=feedback, V=V),),
-        means=tuple(means),
-        law="uniform02",
-        in_c=(f"banditq_{feedback}", targets, V, constant),
-        in_python=twin(lambda _: plain_policy(targets, V)),
-        **rest,
+    policy = fb.BanditQ(targets, feedback=feedback, V=V)
+    in_c, rest = (f"banditq_{feedback}", targets, V, constant), {"law": "uniform02", **rest}
+    return of_policy(
+        f"BanditQ, {feedback}", policy, means, in_c, lambda _: plain_policy(targets, V), **rest
     )
 
 
 def ucb1(means: Sequence[float], **rest) -> Case:
     """Return a case of UCB1."""
-    return Case(
-        name=f"UCB1, N={len(means)}",
-        policies=(fb.UCB1(),),
-        means=tuple(means),
-        in_c=("ucb1",),
-        in_python=twin(lambda _: naive_fair_ucb.UCB1(len(means))),
-        **rest,
+    return of_policy(
+        "UCB1", fb.UCB1(), means, ("ucb1",), lambda _: naive_fair_ucb.UCB1(len(means)), **rest
     )
 
 
@@ -125,40 +124,24 @@ def equal_quotas(arms: int, denominator: int) -> tuple[list[str], list[int]]:
 def fair_ucb(means: Sequence[float], denominator: int, **rest) -> Case:
     """Return a case of Fair-UCB, every arm having the same quota."""
     quotas, ones = equal_quotas(len(means), denominator)
-    return Case(
-        name=f"Fair-UCB, N={len(means)}",
-        policies=(fb.FairLearn(quotas),),
-        means=tuple(means),
-        in_c=("fair_ucb", ones, denominator, 0),
-        in_python=twin(lambda _: plain.FairUCB(ones, denominator, 0)),
-        **rest,
+    policy, of = fb.FairLearn(quotas), (ones, denominator, 0)
+    return of_policy(
+        "Fair-UCB", policy, means, ("fair_ucb", *of), lambda _: plain.FairUCB(*of), **rest
     )
 
 
 def ht_ucb(means: Sequence[float], denominator: int, **rest) -> Case:
     """Return a case of HT-UCB, every arm having the same quota and the penalty 1."""
     quotas, ones = equal_quotas(len(means), denominator)
-    return Case(
-        name=f"HT-UCB, N={len(means)}",
-        policies=(fb.HTUCB(quotas, penalties=1),),
-        means=tuple(means),
-        in_c=("ht_ucb", ones, denominator, 1),
-        in_python=twin(lambda _: plain.HTUCB(ones, denominator, 1)),
-        **rest,
-    )
+    policy, of = fb.HTUCB(quotas, penalties=1), (ones, denominator, 1)
+    return of_policy("HT-UCB", policy, means, ("ht_ucb", *of), lambda _: plain.HTUCB(*of), **rest)
 
 
 def lfg(means: Sequence[float], denominator: int, **rest) -> Case:
     """Return a case of LFG, every arm having the same fraction, with the weight 100."""
     fractions, ones = equal_quotas(len(means), denominator)
-    return Case(
-        name=f"LFG, N={len(means)}",
-        policies=(fb.LFG(fractions, eta=100),),
-        means=tuple(means),
-        in_c=("lfg", ones, denominator, 100),
-        in_python=twin(lambda _: plain.LFG(ones, denominator, 100)),
-        **rest,
-    )
+    policy, of = fb.LFG(fractions, eta=100), (ones, denominator, 100)
+    return of_policy("LFG", policy, means, ("lfg", *of), lambda _: plain.LFG(*of), **rest)
 
 
 #: Of the groups, as the paper has them, the quotas over 5.
@@ -167,40 +150,25 @@ GROUP_QUOTAS, QUOTA_NUMERATORS, DELTA = ("2/5", "2/5"), (2, 2), 0.01
 
 def bf_ucb(sizes: Sequence[int], means: Sequence[float], **rest) -> Case:
     """Return a case of BF-UCB as the paper states it."""
-    return Case(
-        name=f"BF-UCB, N={sum(sizes)}",
-        policies=(fb.BFUCB(sizes, GROUP_QUOTAS, delta=DELTA),),
-        means=tuple(means),
-        in_c=("bf_ucb", sizes, len(sizes), QUOTA_NUMERATORS, 5, DELTA),
-        in_python=twin(lambda _: plain.BFUCB(sizes, QUOTA_NUMERATORS, 5, DELTA)),
-        **rest,
-    )
+    policy, of = fb.BFUCB(sizes, GROUP_QUOTAS, delta=DELTA), (QUOTA_NUMERATORS, 5, DELTA)
+    in_c = ("bf_ucb", sizes, len(sizes), *of)
+    return of_policy("BF-UCB", policy, means, in_c, lambda _: plain.BFUCB(sizes, *of), **rest)
 
 
 def group_ucb(name: str, sizes: Sequence[int], means: Sequence[float], **rest) -> Case:
     """Return a case of GEF, or of UCB without its quotas, as the paper states them."""
     quotas = {"GEF": QUOTA_NUMERATORS, "group UCB": (0,) * len(sizes)}[name]
-    return Case(
-        name=f"{name}, N={sum(sizes)}",
-        policies=(fb.GroupUCB(sizes, GROUP_QUOTAS if name == "GEF" else None, delta=DELTA),),
-        means=tuple(means),
-        in_c=("group_ucb", sizes, len(sizes), quotas, 5, DELTA),
-        in_python=twin(lambda _: plain.GroupUCB(sizes, quotas, 5, DELTA)),
-        **rest,
-    )
+    policy = fb.GroupUCB(sizes, GROUP_QUOTAS if name == "GEF" else None, delta=DELTA)
+    of = (quotas, 5, DELTA)
+    in_c = ("group_ucb", sizes, len(sizes), *of)
+    return of_policy(name, policy, means, in_c, lambda _: plain.GroupUCB(sizes, *of), **rest)
 
 
 def mf(sizes: Sequence[int], means: Sequence[float], **rest) -> Case:
     """Return a case of MF as the paper states it."""
-    zeros = (0,) * len(sizes)
-    return Case(
-        name=f"MF, N={sum(sizes)}",
-        policies=(fb.FairXUCB(sizes, delta=DELTA),),
-        means=tuple(means),
-        in_c=("fairx_ucb", sizes, len(sizes), zeros, 1, DELTA),
-        in_python=twin(lambda horizon: plain.FairXUCB(sizes, DELTA, horizon)),
-        **rest,
-    )
+    in_c = ("fairx_ucb", sizes, len(sizes), (0,) * len(sizes), 1, DELTA)
+    policy = fb.FairXUCB(sizes, delta=DELTA)
+    return of_policy("MF", policy, means, in_c, lambda T: plain.FairXUCB(sizes, DELTA, T), **rest)
 
 
 def released(
@@ -255,10 +223,10 @@ def play_notebook(
 
     def reward(policy, t, arm, n):
         if as_shadow and policy == notebook.BF:
-            own = naive.inner(word(t), 2)
+            coin = naive.inner(word(t), 2)
         else:
-            own = naive.draw(SEED, STREAM, 0, "reward", order[arm], n)
-        return naive.reward(case.law, case.means[order[arm]], own)
+            coin = naive.draw(SEED, STREAM, 0, "reward", order[arm], n)
+        return naive.reward(case.law, case.means[order[arm]], coin)
 
     means = [case.means[arm] for arm in order]
     tallies, _ = notebook.play(groups, [0.4, 0.4], means, delta, rounds, uniform, reward)
@@ -284,8 +252,8 @@ def play_notebook_twice(
 
 def drawn_means(count: int) -> list[float]:
     """Return means drawn uniformly from [0, 1)."""
-    words = (naive.draw(SEED, STREAM, 0, "instance", 0, n) for n in range(1, count + 1))
-    return [naive.unit(word) for word in words]
+    coins = (naive.draw(SEED, STREAM, 0, "instance", 0, n) for n in range(1, count + 1))
+    return [naive.unit(word) for word in coins]
 
 
 SMALL, LARGE = naive.CODE4, drawn_means(1000)

@@ -31,10 +31,10 @@ OPTIONAL = ("c_plain", "ratio", "eight_median")
 KEY = ("machine", "commit", "case")
 
 
-def git(folder: Path, *words: str) -> str:
+def git(folder: Path, *arguments: str) -> str:
     """Return what git says in a folder, nothing if it is missing or refuses."""
     try:
-        done = subprocess.run(["git", *words], cwd=folder, capture_output=True, text=True)
+        done = subprocess.run(["git", *arguments], cwd=folder, capture_output=True, text=True)
     except OSError:
         return ""
     return done.stdout.strip() if done.returncode == 0 else ""

@@ -122,7 +122,7 @@ def measure(case: Case, library: ctypes.CDLL | None, repetitions: int) -> dict[s
     ns = dict.fromkeys(("ours", "eight", "c", "c_lazy", "python"))
     ns |= {way: spread(values) for way, values in times.items()}
     c_over_ours = ratio(ns["c"], ns["ours"])
-    faster = min(ns["ours"], ns["eight"], key=lambda one: one["median"])
+    faster = min(ns["ours"], ns["eight"], key=lambda times: times["median"])
     return {
         "name": case.name,
         "arms": len(case.means),

@@ -9,18 +9,29 @@ import math
 import naive
 
 
-class FairUCB:
-    """Fair-UCB on integers: quotas are numerators over one denominator."""
+class Counting:
+    """Counts pulls and sums rewards, as all of these do."""
 
-    def __init__(self, quotas, denominator, tolerance):
-        arms = len(quotas)
-        self.quotas = quotas
-        self.denominator = denominator
-        self.tolerance = tolerance * denominator
+    def __init__(self, arms):
         self.pulls = [0] * arms
         self.sums = [0.0] * arms
         self.t = 1
-        self.x = [1 / arms] * arms  # the loop notes it; this policy has no use for it
+        self.x = [1 / arms] * arms  # the loop notes it; these policies have no use for it
+
+    def advance(self, arm, reward):
+        """Record the pull."""
+        self.pulls[arm] += 1
+        self.sums[arm] += reward
+        self.t += 1
+
+
+class FairUCB(Counting):
+    """Fair-UCB on integers: quotas are numerators over one denominator."""
+
+    def __init__(self, quotas, denominator, tolerance):
+        super().__init__(len(quotas))
+        self.quotas, self.denominator = quotas, denominator
+        self.tolerance = tolerance * denominator
 
     def choose(self, _coin):
         """Return the arm furthest behind its quota, or else UCB1's."""
@@ -39,25 +50,13 @@ class FairUCB:
         ]
         return index.index(max(index))
 
-    def advance(self, arm, reward):
-        """Record the pull."""
-        self.pulls[arm] += 1
-        self.sums[arm] += reward
-        self.t += 1
 
-
-class HTUCB:
+class HTUCB(Counting):
     """HT-UCB on integers, with one penalty for all arms."""
 
     def __init__(self, quotas, denominator, penalty):
-        arms = len(quotas)
-        self.quotas = quotas
-        self.denominator = denominator
-        self.penalty = penalty
-        self.pulls = [0] * arms
-        self.sums = [0.0] * arms
-        self.t = 1
-        self.x = [1 / arms] * arms  # as above
+        super().__init__(len(quotas))
+        self.quotas, self.denominator, self.penalty = quotas, denominator, penalty
 
     def choose(self, _coin):
         """Return the arm of largest index, raised by the penalty while the arm is short."""
@@ -70,26 +69,14 @@ class HTUCB:
             index.append(total / n + raised + math.sqrt(bonus / n))
         return index.index(max(index))
 
-    def advance(self, arm, reward):
-        """Record the pull."""
-        self.pulls[arm] += 1
-        self.sums[arm] += reward
-        self.t += 1
 
-
-class LFG:
+class LFG(Counting):
     """LFG with queues in integers: fractions are numerators over one denominator."""
 
     def __init__(self, fractions, denominator, eta):
-        arms = len(fractions)
-        self.fractions = fractions
-        self.denominator = denominator
-        self.eta = eta
-        self.missed = [0] * arms
-        self.pulls = [0] * arms
-        self.sums = [0.0] * arms
-        self.t = 1
-        self.x = [1 / arms] * arms  # as above
+        super().__init__(len(fractions))
+        self.fractions, self.denominator, self.eta = fractions, denominator, eta
+        self.missed = [0] * len(fractions)
 
     def choose(self, _coin):
         """Return the arm of largest queue plus weighted bound, which is 1 at most and at first."""
@@ -102,40 +89,32 @@ class LFG:
 
     def advance(self, arm, reward):
         """Record the pull, and what is missing now."""
-        self.pulls[arm] += 1
-        self.sums[arm] += reward
+        super().advance(arm, reward)
         self.missed[arm] -= self.denominator
         self.missed = [max(0, q + f) for q, f in zip(self.missed, self.fractions, strict=True)]
-        self.t += 1
 
 
 def draw(merits, coin):
     """Return a place, drawn in proportion to the merits."""
     total = sum(merits)
     u, cumulated = naive.unit(coin), 0.0
-    for place, merit in enumerate(merits):
+    for at, merit in enumerate(merits):
         cumulated += merit / total
         if cumulated > u:
-            return place
+            return at
     return len(merits) - 1
 
 
-class BFUCB:
+class BFUCB(Counting):
     """BF-UCB as printed, on integers: quotas are numerators over one denominator."""
 
     def __init__(self, sizes, quotas, denominator, delta):
-        arms = sum(sizes)
+        super().__init__(sum(sizes))
         ends = [0, *itertools.accumulate(sizes)]
         self.groups = [range(*pair) for pair in itertools.pairwise(ends)]
         self.initial = len(sizes) * max(sizes)
-        self.quotas = quotas
-        self.denominator = denominator
-        self.delta = delta
+        self.quotas, self.denominator, self.delta = quotas, denominator, delta
         self.served = [0] * len(sizes)
-        self.pulls = [0] * arms
-        self.sums = [0.0] * arms
-        self.t = 1
-        self.x = [1 / arms] * arms  # as above
 
     def optimistic_means(self, g):
         """Return the upper corner of a group's confidence box."""
@@ -180,10 +159,8 @@ class BFUCB:
 
     def advance(self, arm, reward):
         """Record the pull."""
-        self.pulls[arm] += 1
-        self.sums[arm] += reward
+        super().advance(arm, reward)
         self.served[[arm in arms for arms in self.groups].index(True)] += 1
-        self.t += 1
 
 
 class GroupUCB(BFUCB):

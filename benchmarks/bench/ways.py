@@ -61,7 +61,7 @@ def compile_c(folder: Path) -> Compiler:
     """Compile the C files into `folder` with $CC, cc, gcc or clang."""
     candidates = [os.environ.get("CC", ""), "cc", "gcc", "clang"]
     command = next(
-        (words for words in map(shlex.split, candidates) if words and shutil.which(words[0])), None
+        (parts for parts in map(shlex.split, candidates) if parts and shutil.which(parts[0])), None
     )
     if command is None:
         return Compiler(None, "no C compiler found (set CC), so without the columns of C")
@@ -69,9 +69,9 @@ def compile_c(folder: Path) -> Compiler:
     # No fused multiply-adds, which the package does not use either; never -ffast-math.
     flags = ["-std=c11", "-O3", "-ffp-contract=off"]
     for tuned in (["-march=native"], []):  # not every compiler knows its processor
-        words = [*command, *flags, *tuned, "-shared", "-fPIC", *map(str, SOURCES)]
+        arguments = [*command, *flags, *tuned, "-shared", "-fPIC", *map(str, SOURCES)]
         made = subprocess.run(
-            [*words, "-o", str(target), "-lm"], capture_output=True, text=True, check=False
+            [*arguments, "-o", str(target), "-lm"], capture_output=True, text=True, check=False
         )
         if made.returncode == 0:
             version = subprocess.run([*command, "--version"], capture_output=True, text=True)
@@ -119,8 +119,8 @@ def play_c(library: ctypes.CDLL, case: Case, rounds: int, *, lazy: bool = False)
     )
     names = [name for name, _ in Filled._fields_]
     outcome = {name: np.zeros(n, np.int64 if name == "pulls" else float) for name in names}
-    function, *own = case.in_c
-    numbers = [np.asarray(value, dtype=float) for value in own]
+    function, *arguments = case.in_c
+    numbers = [np.asarray(value, dtype=float) for value in arguments]
     getattr(library, function + "_lazy" * lazy)(
         ctypes.byref(arms),
         ctypes.c_int64(rounds),
@@ -150,11 +150,11 @@ def differences(ours: list[Outcome], theirs: list[Outcome]) -> float:
     return float(np.max([difference(*pair) for pair in zip(ours, theirs, strict=True)]))
 
 
-def same_bits(one: list[Outcome], other: list[Outcome]) -> bool:
+def same_bits(some: list[Outcome], other: list[Outcome]) -> bool:
     """Return whether all pulls and reward sums are the same to the last bit."""
     return all(
         a[name].tobytes() == b[name].tobytes()
-        for a, b in zip(one, other, strict=True)
+        for a, b in zip(some, other, strict=True)
         for name in ("pulls", "plays", "rewards")
         if name in a.keys() & b.keys()
     )

@@ -12,6 +12,7 @@ import tokenize
 import numba
 import pytest
 
+from commands import process
 from fairbandits import engine, policies
 from fairbandits.data import provenance
 from fairbandits.engine import protocol
@@ -21,7 +22,6 @@ compiled_only = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is 
 
 @pytest.fixture
 def copied(tmp_path, monkeypatch):
-    """Return the folder of a copy of the package, to which fingerprints refer."""
     package = copy_package(tmp_path)
     monkeypatch.setattr(provenance, "PACKAGE", package)
     forget()
@@ -47,7 +47,6 @@ def fresh(*parts):
 
 
 def of_text(text):
-    """Return the fingerprint of a file that has this text."""
     (provenance.PACKAGE / "engine" / "one.py").write_text(text, encoding="utf-8")
     return fresh("engine/one.py")
 
@@ -168,18 +167,19 @@ def test_a_token_counts(copied, old, new):
 
 
 def test_fingerprint_changes_with_names_and_borders(copied):
-    folder = copied / "engine"
-    (folder / "one.py").write_bytes(b"a = 1\n")
-    (folder / "two.py").write_bytes(b"b = 2\n")
-    seen = {fresh("engine")}
-    (folder / "one.py").rename(folder / "onetwo.py")
-    seen.add(fresh("engine"))
-    (folder / "onetwo.py").rename(folder / "one.py")
-    (folder / "one.py").write_bytes(b"")
-    (folder / "two.py").write_bytes(b"a = 1\nb = 2\n")
-    seen.add(fresh("engine"))
-    (folder / "one.py").unlink()
-    seen.add(fresh("engine"))
+    seen, a, b = set(), "a = 1\n", "b = 2\n"
+    for files in (
+        {"one": a, "two": b},
+        {"onetwo": a, "two": b},
+        {"one": "", "two": a + b},
+        {"two": a + b},
+    ):
+        paths = [copied / "engine" / f"{name}.py" for name in files]
+        for path, text in zip(paths, files.values(), strict=True):
+            path.write_text(text)
+        seen.add(fresh("engine"))
+        for path in paths:
+            path.unlink()
     assert len(seen) == 4
 
 
@@ -205,9 +205,9 @@ def test_compiled_code_must_be_inside_the_fingerprinted_folders():
 def test_methods_of_states_are_inside_the_fingerprinted_folders():
     assert all(policies.POLICIES[name] for name in policies.POLICIES)  # imported on first use
     folders = tuple(f"fairbandits.{part}." for part in provenance.COMPILED)
-    states = [one for one in tuple.__subclasses__() if protocol.is_implemented(one)]
-    found = (getattr(one, verb, None) for one in states for verb in protocol.VERBS)
-    modules = {method.__module__ for method in found if method}
+    states = [kind for kind in tuple.__subclasses__() if protocol.is_implemented(kind)]
+    methods = (getattr(state, verb, None) for state in states for verb in protocol.VERBS)
+    modules = {method.__module__ for method in methods if method}
     modules.discard("fairbandits.library.compiling")  # a user's policy, which no experiment has
     assert modules
     assert {module for module in modules if not module.startswith(folders)} == set()
@@ -222,10 +222,10 @@ def test_cache_folder_carries_the_fingerprint():
 def test_without_a_cache_that_can_be_written_a_process_has_its_own(monkeypatch, tmp_path, capsys):
     (tmp_path / "file").write_text("in the way")
     monkeypatch.setenv("FAIRBANDITS_CACHE_DIR", str(tmp_path / "file"))
-    own = provenance.cache_root()
-    assert own.is_dir()
-    assert own != tmp_path / "file"
-    assert provenance.cache_root() == own
+    root = provenance.cache_root()
+    assert root.is_dir()
+    assert root != tmp_path / "file"
+    assert provenance.cache_root() == root
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("The cache cannot be used (")
     assert str(tmp_path / "file") in line
@@ -275,14 +275,9 @@ print(json.dumps({
 
 def in_another_process(folder, *arguments):
     """Run the script on the package in `folder`, with a Numba cache beside it."""
-    environment = os.environ | {
-        "PYTHONPATH": str(folder),
-        "PYTHONDONTWRITEBYTECODE": "1",
-        "FAIRBANDITS_CACHE_DIR": str(folder / "cache"),
-    }
-    command = [sys.executable, "-c", SCRIPT, *arguments]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    environment = os.environ | {"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment["FAIRBANDITS_CACHE_DIR"] = str(folder / "cache")
+    done = process(sys.executable, "-c", SCRIPT, *arguments, env=environment)
     report = json.loads(done.stdout)
     assert report.pop("file").startswith(str(folder))
     return report

@@ -52,7 +52,6 @@ def file(tmp_path, table):
 
 
 def numeric(table):
-    """Return the numeric columns as arrays."""
     return {name: table[name].to_numpy() for name in table.column_names if name != "run"}
 
 
@@ -130,9 +129,9 @@ def test_no_flipped_bit_goes_unseen(file, rng):
     length = pq.ParquetFile(file).metadata.serialized_size + 8
     wanted = content_hash(numeric(read_table(file)))
     unseen = 0
-    for place in rng.choice(len(content) - length, 200, replace=False):
+    for at in rng.choice(len(content) - length, 200, replace=False):
         spoilt = bytearray(content)
-        spoilt[place] ^= 1 << int(rng.integers(8))
+        spoilt[at] ^= 1 << int(rng.integers(8))
         file.write_bytes(spoilt)
         try:
             table = read_table(file)
@@ -152,8 +151,8 @@ def of_version(version):
 @pytest.mark.parametrize(
     ("metadata", "says"),
     [
-        *(({KEY: one}, "is damaged") for one in (b"not JSON", b"\xff", b"[1]", b"3", b'"text"')),
-        *((one, "was not written by fairbandits") for one in (None, {b"pandas": b"{}"})),
+        *(({KEY: text}, "is damaged") for text in (b"not JSON", b"\xff", b"[1]", b"3", b'"text"')),
+        *((metadata, "was not written by fairbandits") for metadata in (None, {b"pandas": b"{}"})),
         *map(of_version, (0, SCHEMA_VERSION + 1, "1", None)),
     ],
 )
@@ -191,16 +190,12 @@ def test_hash_is_of_the_content_only(table, tmp_path):
 CHANGES = {
     "one ulp": lambda columns: columns | {"reward": np.nextafter(columns["reward"], np.inf)},
     "rows swapped": lambda columns: columns | {"round": np.roll(columns["round"], 1)},
-    "names exchanged": lambda columns: (
-        columns | {"queue": columns["reward"], "reward": columns["queue"]}
-    ),
+    "names exchanged": lambda c: c | {"queue": c["reward"], "reward": c["queue"]},
     "narrower": lambda columns: columns | {"queue": columns["queue"].astype(np.float32)},
     "a column less": lambda columns: {name: columns[name] for name in columns if name != "queue"},
     "a row less": lambda columns: {name: values[:-1] for name, values in columns.items()},
-    "a row in the next column": lambda columns: (
-        columns
-        | {"queue": np.append(columns["queue"], columns["reward"][0])}
-        | {"reward": columns["reward"][1:]}
+    "a row in the next column": lambda c: (
+        c | {"queue": np.append(c["queue"], c["reward"][0]), "reward": c["reward"][1:]}
     ),
 }
 
@@ -212,20 +207,15 @@ def test_hash_sees_every_change(table, change):
 
 
 def test_a_table_has_the_same_hash_after_it_was_read(tmp_path):
-    given = pa.table(
-        {
-            "word": pa.array(["a", None, "ü"]).dictionary_encode(),
-            "flag": [True, False, None],
-            "real": [0.1, None, -0.0],
-            "whole": pa.array([1, 2, 3], pa.int16()),
-        }
-    )
+    columns = {"flag": [True, False, None], "real": [0.1, None, -0.0]}
+    columns |= {"word": pa.array(["a", None, "ü"]).dictionary_encode()}
+    given = pa.table(columns | {"whole": pa.array([1, 2, 3], pa.int16())})
     file = tmp_path / "table.parquet"
     write_table(file, given, {"kind": "any", "content": table_hash(given)})
     assert read_table(file).num_rows == 3  # it would be refused
     for name in given.column_names:
-        place = given.column_names.index(name)
-        other = given.set_column(place, name, given[name].take(pa.array([1, 0, 2])))
+        at = given.column_names.index(name)
+        other = given.set_column(at, name, given[name].take(pa.array([1, 0, 2])))
         write_table(file, other, read_footer(file))
         with pytest.raises(StoreError, match=f"{file} was changed: its content has hash"):
             read_table(file)
@@ -236,10 +226,10 @@ def test_values_that_changed_below_their_footer_are_refused_by_every_reader(file
     other = table[column].combine_chunks().take(pa.array([*range(1, ROWS), 0]))
     if column == "run":
         other = pa.array(["another"] * ROWS).dictionary_encode()
-    place = table.column_names.index(column)
+    at = table.column_names.index(column)
     known = pq.read_metadata(file).metadata
     with pq.ParquetWriter(file, pq.read_schema(file)) as writer:
-        writer.write_table(table.set_column(place, column, other).cast(writer.schema))
+        writer.write_table(table.set_column(at, column, other).cast(writer.schema))
         writer.add_key_value_metadata({HASHES: known[HASHES]})
     said = f"{file} was changed: {column} has other values than were written"
     readers = read_table, lambda file: read_table(file, [column]), lambda file: [*row_groups(file)]
@@ -274,21 +264,18 @@ def with_duckdb(file):
     return duckdb.connect().read_parquet(str(file)).fetchnumpy()
 
 
+SLOW = {"marks": pytest.mark.slow}
+
+
 @pytest.mark.parametrize(
-    "reader",
-    [
-        pytest.param(with_pandas, id="pandas"),
-        pytest.param(with_polars, id="polars", marks=pytest.mark.slow),
-        pytest.param(with_duckdb, id="duckdb", marks=pytest.mark.slow),
-    ],
+    "reader", [with_pandas, pytest.param(with_polars, **SLOW), pytest.param(with_duckdb, **SLOW)]
 )
 def test_others_read_the_same_numbers(file, table, reader):
     columns = reader(file)
     assert list(columns) == table.column_names
     assert set(np.asarray(columns.pop("run")).astype(str)) == {"one-law"}
-    assert content_hash({name: np.asarray(v) for name, v in columns.items()}) == content_hash(
-        numeric(table)
-    )
+    same = {name: np.asarray(values) for name, values in columns.items()}
+    assert content_hash(same) == content_hash(numeric(table))
 
 
 def test_a_file_that_would_fill_the_memory_is_refused(tmp_path, monkeypatch):

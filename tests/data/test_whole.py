@@ -161,8 +161,8 @@ def test_what_processes_keep_at_one_moment_is_all_kept(tmp_path):
     for turn in range(10):
         file, barrier = tmp_path / f"{turn}.json", fork.Barrier(4)
         processes = [fork.Process(target=add, args=(file, str(k), barrier)) for k in range(4)]
-        for one in processes:
-            one.start()
-        for one in processes:
-            one.join()
+        for process in processes:
+            process.start()
+        for process in processes:
+            process.join()
         assert json.loads(whole.read_whole(file)) == dict.fromkeys("0123", 1)

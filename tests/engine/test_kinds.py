@@ -1,7 +1,6 @@
 """What is compiled and what interpreted, and that processes do not compile the same twice."""
 
 import os
-import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
@@ -9,6 +8,7 @@ import numba
 import numpy as np
 import pytest
 
+from commands import process
 from fairbandits import UCB1, FairLearn, Instance, run
 from fairbandits.engine import kinds
 from fairbandits.engine.loops import LOOPS
@@ -33,16 +33,16 @@ def limits(monkeypatch, tmp_path):
 @pytest.fixture
 def ways(limits):
     """Return a list that gets ``compiled`` or ``interpreted`` for each loop that is run."""
-    found = []
+    taken = []
     chosen = kinds.chosen
 
     def noting(loop, *arguments):
         took = chosen(loop, *arguments)
-        found.append("compiled" if took is loop else "interpreted")
+        taken.append("compiled" if took is loop else "interpreted")
         return took
 
     limits.setattr("fairbandits.library.simulation.chosen_loop", noting)
-    return found
+    return taken
 
 
 @compiled_only
@@ -80,8 +80,8 @@ def test_what_the_disk_has_is_compiled_earlier(ways, limits):
 
 @compiled_only
 def test_a_folder_that_cannot_be_written_is_no_obstacle(limits, tmp_path):
+    (tmp_path / "file").touch()
     for folder in (tmp_path / "missing", tmp_path / "file" / "below"):
-        (tmp_path / "file").write_text("")
         limits.setattr(numba.config, "CACHE_DIR", str(folder))
         limits.setattr(kinds, "_compiled", set())
         result = run(UCB1(), TWO, 1000, checkpoints=[1000])
@@ -112,11 +112,7 @@ def test_two_processes_compile_a_kind_once(tmp_path):
     environment = os.environ | {"FAIRBANDITS_CACHE_DIR": str(tmp_path)}
 
     def misses(_):
-        done = subprocess.run(
-            [sys.executable, "-c", code], env=environment, capture_output=True, text=True
-        )
-        assert done.returncode == 0, done.stderr
-        return int(done.stdout)
+        return int(process(sys.executable, "-c", code, env=environment).stdout)
 
     with ThreadPoolExecutor(2) as pool:
         assert sorted(pool.map(misses, range(2))) == [0, 1]

@@ -35,13 +35,13 @@ def counted(feedback, monkeypatch):
 def test_any_number_of_replicates(feedback, monkeypatch):
     played = counted(feedback, monkeypatch)
     policy, instance = fb.BanditQ(TARGETS, feedback), instance_of("uniform02", 5)
-    alone = [fb.run(policy, instance, 60, [one], checkpoints=[30, 60]) for one in range(21)]
+    alone = [fb.run(policy, instance, 60, [k], checkpoints=[30, 60]) for k in range(21)]
     for count in (1, 2, 3, 4, 8, 9, 11, 16, 21):
         played.clear()
         together = fb.run(policy, instance, 60, count, checkpoints=[30, 60])
         assert played.count(Rows) == count // LANES + (count % LANES >= 3)
         for name, values in together.columns().items():
-            apart = np.concatenate([one.columns()[name] for one in alone[:count]])
+            apart = np.concatenate([result.columns()[name] for result in alone[:count]])
             assert values.tobytes() == apart.tobytes(), name
 
 
@@ -109,9 +109,9 @@ def test_replicates_with_settings_of_their_own(make, rng, monkeypatch):
     for i, (policy, observe, quotas) in enumerate(settings):
         options |= {"quotas": quotas, "observe": observe, "compiled": False}
         alone = fb.run(policy, instance, 500, [i], **options).columns()
-        own = columns["replicate"] == i
+        mine = columns["replicate"] == i
         for name, values in alone.items():
-            assert columns[name][own].tobytes() == values.tobytes(), name
+            assert columns[name][mine].tobytes() == values.tobytes(), name
 
 
 SPECIAL = (0.0, -0.0, 1.0, -1.0, math.inf, -math.inf, math.nan, 5e-324, 1e308, 1e-160, 0.1)
@@ -180,11 +180,10 @@ def test_vectors_are_numpys(name, rng):
     a, b = Rows(numbers(rng)), Rows(numbers(rng))
     ours, theirs = Rows(np.zeros_like(a.array)), Rows(np.zeros_like(a.array))
     given = (a, b) if binary else (a,)
-    loop = njit(apply_two if binary else apply_one, error_model="numpy")
-    loop(*given, ours)
+    njit(apply_two if binary else apply_one, error_model="numpy")(*given, ours)
     with np.errstate(all="ignore"):
         for k in range(len(a)):
-            theirs[k] = function.py_func(*(one[k] for one in given))
+            theirs[k] = function.py_func(*(argument[k] for argument in given))
     assert bits_or_nan(ours.array) == bits_or_nan(theirs.array)
 
 
@@ -196,9 +195,9 @@ def test_greatest_and_least_are_pythons(rng):
 
 
 @njit
-def put_rows(array, rows, values, out, words):
+def put_rows(array, rows, values, out, coins):
     array[rows[0]] = values[0]
-    words[rows[0]] = words[rows[1]]
+    coins[rows[0]] = coins[rows[1]]
     out[0] = array[rows[0]]
     out[1:][0] = 0.5
 
@@ -206,23 +205,23 @@ def put_rows(array, rows, values, out, words):
 def test_a_row_of_its_own_for_each_lane(rng):
     rows = rng.permuted(np.tile(np.arange(5.0)[:, None], LANES), axis=0)[:2].copy()
     array, values, out = rng.random((5, LANES)), rng.random((1, LANES)), np.zeros((2, LANES))
-    words = rng.integers(0, streams.MASK, (5, LANES), dtype=np.uint64, endpoint=True)
-    expected, expected_words = array.copy(), words.copy()
+    coins = rng.integers(0, streams.MASK, (5, LANES), dtype=np.uint64, endpoint=True)
+    expected, expected_words = array.copy(), coins.copy()
     for lane, (row, other) in enumerate(rows.astype(int).T):
         expected[row, lane] = values[0, lane]
-        expected_words[row, lane] = words[other, lane]
-    put_rows(*map(Rows, (array, rows, values, out, words)))
+        expected_words[row, lane] = coins[other, lane]
+    put_rows(*map(Rows, (array, rows, values, out, coins)))
     assert array.tolist() == expected.tolist()
-    assert words.tolist() == expected_words.tolist()
+    assert coins.tolist() == expected_words.tolist()
     assert out.tolist() == [*values.tolist(), [0.5] * LANES]
 
 
 def test_a_vector_never_changes():
     rows = Rows(np.ones((2, LANES)))
-    one = same = rows[0]
-    one += 1.0
+    lane = same = rows[0]
+    lane += 1.0
     assert same.tolist() == [1.0] * LANES
-    assert one.tolist() == [2.0] * LANES
+    assert lane.tolist() == [2.0] * LANES
     assert rows.array.tolist() == np.ones((2, LANES)).tolist()
 
 

@@ -36,14 +36,12 @@ def name(value):
 
 
 def parameters(law, mu, spread):
-    """Return the code and the two parameters of one arm."""
     spread = Instance((mu, mu), law, spread).spread
     code, first, second = laws.law_parameters(law, np.array([mu, mu]), spread)
     return code, first[1], second[1]
 
 
 def rewards(law, mu, spread, words):
-    """Return the rewards of some words, in the interpreter."""
     code, first, second = parameters(law, mu, spread)
     return np.array([laws.reward_of(code, first, second, w) for w in words])
 
@@ -59,11 +57,11 @@ def test_reward_equals_naive(law, mu, spread, rng):
     words = extremes + rng.integers(0, streams.MASK, size=300, dtype=np.uint64).tolist()
     extra = {"gaussian": {"sd": spread}, "beta": {"m": spread}}.get(law, {})
     expected = np.array([naive.reward(law, mu, w, **extra) for w in words])
-    found = rewards(law, mu, spread, words)
+    values = rewards(law, mu, spread, words)
     if law in SMOOTH:
-        np.testing.assert_allclose(found, expected, rtol=TOLERANCE, atol=TOLERANCE)
+        np.testing.assert_allclose(values, expected, rtol=TOLERANCE, atol=TOLERANCE)
     else:
-        assert found.tobytes() == expected.astype(float).tobytes()
+        assert values.tobytes() == expected.astype(float).tobytes()
 
 
 # Statistics, on fixed words; a false alarm in ten thousand for each.
@@ -104,7 +102,7 @@ def test_true_means():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"),
+    ("arguments", "phrases"),
     [
         (((0.5,),), ["at least 2 arms", "got 1"]),
         (((0.5, 0.5), "normal"), ["law must be one of", *laws.CODES, "'normal'"]),
@@ -119,8 +117,8 @@ def test_true_means():
         (((0.5, 0.5), "beta", math.inf), ["spread", "finite", "inf"]),
     ],
 )
-def test_instance_errors_name_the_value_and_the_range(arguments, words):
+def test_instance_errors_name_the_value_and_the_range(arguments, phrases):
     with pytest.raises(ValueError, match=r"must|needs") as caught:
         Instance(*arguments)
-    for word in words:
+    for word in phrases:
         assert re.search(rf"(?<!\w){re.escape(word)}(?!\w)", str(caught.value)), caught.value

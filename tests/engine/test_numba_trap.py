@@ -56,27 +56,26 @@ def risky_loops(source):
         for node in ast.walk(loop)
         if isinstance(node, ast.stmt)
         for block in (getattr(node, "body", []), getattr(node, "orelse", []))
-        for place, end in enumerate(block)
+        for at, end in enumerate(block)
         if isinstance(end, ast.Break)
-        if stored(block[:place]) & stored(loop.body, after=end.lineno)
+        if stored(block[:at]) & stored(loop.body, after=end.lineno)
     ]
 
 
 def stored(statements, after=0):
-    """Return the names that are assigned below the line `after`."""
     nodes = (node for statement in statements for node in ast.walk(statement))
     names = (node for node in nodes if isinstance(node, ast.Name))
     return {node.id for node in names if isinstance(node.ctx, ast.Store) and node.lineno > after}
 
 
 def test_no_kernel_is_written_like_the_trap():
-    found = {
+    risky = {
         f"{path.relative_to(provenance.PACKAGE)}:{line}"
         for part in provenance.COMPILED
         for path in (provenance.PACKAGE / part).rglob("*.py")
         for line in risky_loops(path.read_text(encoding="utf-8"))
     }
-    assert found == set()
+    assert risky == set()
 
 
 def test_the_scan_finds_the_trap_and_only_the_trap():

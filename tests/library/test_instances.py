@@ -45,10 +45,10 @@ def plain(instance):
     """Return an instance's fields as the simulation knows them."""
     is_drawn = isinstance(instance, engine.RandomInstance)
     base = fb.RandomInstance if is_drawn else fb.Instance
-    fields = {one.name: getattr(instance, one.name) for one in dataclasses.fields(base)}
+    fields = {field.name: getattr(instance, field.name) for field in dataclasses.fields(base)}
     if base is fb.RandomInstance:
         ends = instance._ranges()
-        fields["low"], fields["high"] = ([float(end) for end in one] for one in zip(*ends))  # noqa: B905
+        fields["low"], fields["high"] = ([float(end) for end in pair] for pair in zip(*ends))  # noqa: B905
         fields["fixed"] = tuple((arm, float(mean)) for arm, mean in instance.fixed)
     return base, fields
 
@@ -83,10 +83,10 @@ def test_it_draws_and_pays_as_a_plain_one_does():
     assert instance.draw(1, "s", 3) == fb.RandomInstance(**fields).draw(1, "s", 3)
     fixed = fb.instances.fair_ucb(2)
     assert isinstance(fixed, PublishedInstance)
-    found, wanted = (
+    result, wanted = (
         fb.run(fb.UCB1(), arms, 50, 2, seed=4) for arms in (fixed, fb.Instance((0.7, 0.5, 0.4)))
     )
-    assert found.rewards.tobytes() == wanted.rewards.tobytes()
+    assert result.rewards.tobytes() == wanted.rewards.tobytes()
 
 
 @pytest.mark.parametrize(

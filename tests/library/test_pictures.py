@@ -84,7 +84,7 @@ def test_pulls_are_the_shares_of_arms_with_their_quotas():
             assert line.get_xdata().tolist() == [60, 120, 300]  # the first round says nothing
             np.testing.assert_allclose(line.get_ydata(), shares[1:])
         assert [line.get_ydata()[0] for line in levels] == [*map(float, result.quotas)]
-        assert [one.get_color() for one in levels] == [one.get_color() for one in means]
+        assert [line.get_color() for line in levels] == [line.get_color() for line in means]
     (written,) = figure.legends
     assert names_in(written.get_texts()) == ["arm1", "arm2", "arm3"]
     assert "quota" in file_of(figure).decode()
@@ -104,12 +104,12 @@ def test_many_arms_are_a_map_with_those_behind_their_quotas(many):
     figure = many.plot("pulls")
     *maps, bar = figure.axes
     for axis, result in zip(maps, many.results.values(), strict=True):
-        (mesh,) = (one for one in axis.collections if isinstance(one, QuadMesh))
+        (mesh,) = (part for part in axis.collections if isinstance(part, QuadMesh))
         shares = result.plays.mean(axis=0) / result.rounds[:, None]
         np.testing.assert_allclose(mesh.get_array().filled(0), shares.T)
         (beside,) = axis.child_axes
-        (quotas,) = (one.get_array() for one in beside.collections)
-        assert quotas.filled(0).ravel().tolist() == [float(one) for one in result.quotas]
+        (quotas,) = (part.get_array() for part in beside.collections)
+        assert quotas.filled(0).ravel().tolist() == [float(quota) for quota in result.quotas]
         marked = [line.get_ydata()[0] - 1 for line in beside.lines]
         behind = result.deficits["deficit"][:, -1].mean(axis=0) >= 1
         assert marked == np.flatnonzero(behind).tolist()
@@ -147,7 +147,7 @@ def test_settings_of_the_user_change_nothing_and_stay(many):
     shown = [*((few, kind) for kind in few.kinds), (many, "pulls"), (swept, "parameter")]
 
     def drawn():
-        return [few._repr_html_(), *(file_of(one.plot(kind)) for one, kind in shown)]
+        return [few._repr_html_(), *(file_of(thing.plot(kind)) for thing, kind in shown)]
 
     usual = drawn()
     colours = dict(mpl.colors.get_named_colors_mapping())

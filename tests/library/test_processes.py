@@ -19,11 +19,6 @@ from plain import Plain
 ARMS, ROUNDS, AT = fb.Instance((0.7, 0.5)), 1500, 1200
 
 
-def _endless():
-    while True:
-        time.sleep(0.01)
-
-
 def _own_base():
     raise type("Own", (BaseException,), {})("x")
 
@@ -61,8 +56,8 @@ class Ending(Plain):
 
 @pytest.mark.parametrize("how", ENDS)
 def test_what_ends_a_process_is_said_with_its_place(how):
-    end, words = ENDS[how]
-    with pytest.raises(Ended, match=rf"^Ending, replicate \d, round {AT}: .*{words}") as caught:
+    end, message = ENDS[how]
+    with pytest.raises(Ended, match=rf"^Ending, replicate \d, round {AT}: .*{message}") as caught:
         fb.run(Ending(end), ARMS, ROUNDS, 4, n_jobs=2)
     assert caught.value.place.endswith(f", round {AT}")
 
@@ -89,7 +84,7 @@ def test_what_takes_longer_than_it_may_is_ended(monkeypatch):
     monkeypatch.setattr(processes, "LOOK", 0.05)
 
     def play(_):
-        fb.run(Ending(_endless), ARMS, ROUNDS, [3])
+        fb.run(Ending(lambda: time.sleep(60)), ARMS, ROUNDS, [3])
 
     with pytest.raises(Ended, match=rf"^Ending, replicate 3, round {AT}: it took more than 1 s"):
         list(processes.shared(play, [None], 1, time_limit=1))
@@ -122,7 +117,7 @@ def test_no_process_is_left(number, kind):
         main.send_signal(getattr(signal, number))
         main.wait()
         end = time.monotonic() + 5
-        while left := [one for one in workers if _lives(one)]:
+        while left := [worker for worker in workers if _lives(worker)]:
             assert time.monotonic() < end, left
             time.sleep(0.05)
 

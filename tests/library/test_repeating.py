@@ -17,25 +17,24 @@ import pytest
 
 import fairbandits as fb
 from fairbandits.library import repeating
+from plain import Plain
 
 ARMS = fb.Instance((0.7, 0.5, 0.4))
 GENERATOR, TURNS, STARTS = np.random.default_rng(3), itertools.cycle([0, 1, 2, 2]), Counter()
 DRAW = random.Random(1).getrandbits
 
 
-class Own:
+class Own(Plain):
     """Pulls the arm that a function of state and round names."""
 
-    feedback = "bandit"
-
-    def __init__(self, pick=lambda own, t: t):
+    def __init__(self, pick=lambda state, t: t):
         self.pick, self.seen = pick, []
         self.held = SimpleNamespace(numbers=iter(range(10**6)))
 
     def start(self, n_arms, horizon):
         STARTS[Own] += 1
-        fresh = copy.copy(self)
-        fresh.n_arms, fresh.start_number = n_arms, STARTS[Own]
+        fresh = super().start(n_arms, horizon)
+        fresh.start_number = STARTS[Own]
         return fresh
 
     def choose(self, t, coin):
@@ -60,7 +59,7 @@ class Holding(Own):
     """Keeps a generator, the same in all replicates."""
 
     def __init__(self, keep):
-        super().__init__(lambda own, t: t)
+        super().__init__(lambda state, t: t)
         self.keep = keep
 
     def start(self, n_arms, horizon):
@@ -77,8 +76,6 @@ class Slots:
 
 
 class Reporting(Own):
-    """Reports the time in a probe."""
-
     probes = ("now",)
 
     def probe(self, out):
@@ -88,7 +85,7 @@ class Reporting(Own):
 def counting():
     count = 0
 
-    def pick(own, t):
+    def pick(state, t):
         nonlocal count
         count += 1
         return count // 7
@@ -102,25 +99,25 @@ def drawn_once(t):
 
 
 HERE = {
-    "a generator of the module": lambda own, t: int(GENERATOR.integers(3)),
-    "time": lambda own, t: time.perf_counter_ns() // 100,
-    "the system's chance": lambda own, t: os.urandom(1)[0],
-    "uuid": lambda own, t: uuid.uuid4().int,
-    "late chance": lambda own, t: 0 if t < 40 else uuid.uuid4().int,
-    "id": lambda own, t: id(own) // 16,
-    "a shared iterator": lambda own, t: next(TURNS),
-    "an iterator in an object": lambda own, t: next(own.held.numbers) // 7,
-    "a shared list": lambda own, t: len(own.seen) // 7,
-    "a counter of starts": lambda own, t: own.start_number,
+    "a generator of the module": lambda state, t: int(GENERATOR.integers(3)),
+    "time": lambda state, t: time.perf_counter_ns() // 100,
+    "the system's chance": lambda state, t: os.urandom(1)[0],
+    "uuid": lambda state, t: uuid.uuid4().int,
+    "late chance": lambda state, t: 0 if t < 40 else uuid.uuid4().int,
+    "id": lambda state, t: id(state) // 16,
+    "a shared iterator": lambda state, t: next(TURNS),
+    "an iterator in an object": lambda state, t: next(state.held.numbers) // 7,
+    "a shared list": lambda state, t: len(state.seen) // 7,
+    "a counter of starts": lambda state, t: state.start_number,
     "nonlocal": counting(),
-    "a bound method": lambda own, t: DRAW(2),
+    "a bound method": lambda state, t: DRAW(2),
 }
 ELSEWHERE = {
-    "a hash of a text": lambda own, t: hash(f"arm {t}"),
-    "the order of a set": lambda own, t: int(list({f"arm {k}" for k in range(9)})[t % 9][-1]),
-    "the process": lambda own, t: os.getpid(),
-    "the thread": lambda own, t: threading.get_native_id(),
-    "a cache": lambda own, t: drawn_once(t),
+    "a hash of a text": lambda state, t: hash(f"arm {t}"),
+    "the order of a set": lambda state, t: int(list({f"arm {k}" for k in range(9)})[t % 9][-1]),
+    "the process": lambda state, t: os.getpid(),
+    "the thread": lambda state, t: threading.get_native_id(),
+    "a cache": lambda state, t: drawn_once(t),
 }
 
 
@@ -134,9 +131,9 @@ def test_what_differs_in_one_process_is_refused(pick, kind):
 def test_the_first_round_that_differs_is_named():
     with pytest.raises(ValueError, match="when replicate 4 is played again, as if by") as caught:
         fb.run(Own(HERE["late chance"]), ARMS, 900, [4, 2], checkpoints=[900])
-    replicate, place = caught.value.place.split(", round ")
+    replicate, at = caught.value.place.split(", round ")
     assert replicate == "replicate 4"
-    assert 40 <= int(place) < 60
+    assert 40 <= int(at) < 60
 
 
 @pytest.mark.parametrize("pick", ELSEWHERE.values(), ids=ELSEWHERE)
@@ -151,7 +148,7 @@ def test_a_class_is_asked_elsewhere_once(monkeypatch):
     alone = fb.run(Own(), ARMS, 60, 4)
     assert (fb.run(Own(), ARMS, 60, 4, n_jobs=2).plays == alone.plays).all()
     monkeypatch.setattr(repeating, "_asked_elsewhere", None)
-    assert (fb.run(Own(lambda own, t: t), ARMS, 60, 4, n_jobs=2).plays == alone.plays).all()
+    assert (fb.run(Own(lambda state, t: t), ARMS, 60, 4, n_jobs=2).plays == alone.plays).all()
 
 
 @pytest.mark.parametrize(

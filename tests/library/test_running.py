@@ -27,15 +27,11 @@ class InTurn(Plain):
 
 
 class Failing(Plain):
-    """Fails in its fifth round."""
-
     def choose(self, t, coin):
         return 0 if t < 5 else 99
 
 
 class Shared(Plain):
-    """Gives every replicate the same state."""
-
     def start(self, n_arms, horizon):
         return self
 
@@ -45,11 +41,11 @@ class Shared(Plain):
 def test_any_number_of_processes_gives_the_same_numbers(policy, instance):
     settings = {"seed": 3, "checkpoints": [7, ROUNDS], "quotas": QUOTAS, "stream": "a name"}
     wanted = fb.run(policy, instance, ROUNDS, [9, 2, 5, 0, 7], **settings)
-    found = fb.run(policy, instance, ROUNDS, [9, 2, 5, 0, 7], n_jobs=2, **settings)
-    assert arrays_of(found) == arrays_of(wanted)
+    result = fb.run(policy, instance, ROUNDS, [9, 2, 5, 0, 7], n_jobs=2, **settings)
+    assert arrays_of(result) == arrays_of(wanted)
     for name in ("policy", "instance", "horizon", "seed", "stream", "quotas"):
-        assert getattr(found, name) == getattr(wanted, name), name
-    assert found.replicates.tolist() == [9, 2, 5, 0, 7]
+        assert getattr(result, name) == getattr(wanted, name), name
+    assert result.replicates.tolist() == [9, 2, 5, 0, 7]
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
@@ -73,20 +69,19 @@ def test_n_jobs_is_a_whole_number(n_jobs):
 
 @pytest.mark.parametrize("settings", [{"n_jobs": 2}, {"progress": True}])
 def test_what_is_wrong_is_said_as_in_one_process(settings):
-    with pytest.raises(ValueError, match=r"Failing.choose must return an arm .* in round 5"):
-        fb.run(Failing(), ARMS, 20, 4, **settings)
-    with pytest.raises(TypeError, match=r"Shared.start must return a fresh object"):
-        fb.run(Shared(), ARMS, 20, 4, **settings)
-    with pytest.raises(ValueError, match="quotas must sum to at most 1, got 3/2"):
-        fb.run(InTurn(), ARMS, 20, 4, quotas=("1/2", "1/2", "1/2"), **settings)
+    for policy, quotas, error, says in (
+        (Failing(), None, ValueError, "Failing.choose must return an arm .* in round 5"),
+        (Shared(), None, TypeError, "Shared.start must return a fresh object"),
+        (InTurn(), ["1/2"] * 3, ValueError, "quotas must sum to at most 1, got 3/2"),
+    ):
+        with pytest.raises(error, match=says):
+            fb.run(policy, ARMS, 20, 4, quotas=quotas, **settings)
 
 
 def test_an_error_has_its_place():
     coin_of_replicate_9 = word(*stream_key(0, "run", 9, "coin", 0), 5)
 
     class Late(Plain):
-        """Fails in the second replicate."""
-
         def choose(self, t, coin):
             return 99 if coin == coin_of_replicate_9 else 0
 
@@ -102,19 +97,10 @@ def test_a_warning_comes_from_other_processes_once():
     assert len(caught) == 1
 
 
-def test_a_name_is_no_policy():
-    with pytest.raises(TypeError, match=r"such as fairbandits.UCB1\(\), got 'ucb1'"):
-        fb.run("ucb1", ARMS, 20)
-
-
-def test_a_loaded_policy_is_a_description(tmp_path):
-    fb.run(fb.UCB1(), ARMS, 20).save(tmp_path / "kept.parquet")
-    kept = fb.Result.load(tmp_path / "kept.parquet")
-    for policy, instance in ((kept.policy, ARMS), (fb.UCB1(), kept.instance)):
-        with pytest.raises(TypeError, match="of a loaded result describe them; make them again"):
-            fb.run(policy, instance, 20)
-
-
-def test_a_stream_is_a_text():
-    with pytest.raises(TypeError, match="stream must be a text, such as 'run', got 3"):
-        fb.run(fb.UCB1(), ARMS, 20, stream=3)
+def test_what_is_no_policy_or_stream_is_refused():
+    for policy, stream, says in (
+        ("ucb1", "run", r"such as fairbandits.UCB1\(\), got 'ucb1'"),
+        (fb.UCB1(), 3, "stream must be a text, such as 'run', got 3"),
+    ):
+        with pytest.raises(TypeError, match=says):
+            fb.run(policy, ARMS, 20, stream=stream)

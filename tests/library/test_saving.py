@@ -102,10 +102,9 @@ def test_a_file_says_what_made_it(tmp_path):
     assert getattr(policy, "class") == f"{__name__}:Weighted"
     with pytest.raises(AttributeError, match="the file of this Weighted keeps no pulls"):
         policy.pulls  # noqa: B018
-    with pytest.raises(TypeError, match="a loaded result describe them"):
-        fb.run(policy, ARMS, 60)
-    with pytest.raises(TypeError, match="a loaded result describe them"):
-        fb.run(fb.UCB1(), fb.Result.load(file).instance, 60)
+    for given in ((policy, ARMS), (fb.UCB1(), fb.Result.load(file).instance)):
+        with pytest.raises(TypeError, match="of a loaded result describe them; make them again"):
+            fb.run(*given, 60)
 
 
 def pulls_of_the_worst(result):

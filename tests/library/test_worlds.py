@@ -19,20 +19,18 @@ def coins(arm, number, coin):
 
 
 def rewards_of(policy, world, **more):
-    found = fb.run(policy, world, HORIZON, 3, checkpoints=range(1, HORIZON + 1), **more)
-    arms = np.diff(found.plays, axis=1, prepend=0).argmax(axis=2)
-    return arms, np.diff(found.reward(), axis=1, prepend=0.0)
+    result = fb.run(policy, world, HORIZON, 3, checkpoints=range(1, HORIZON + 1), **more)
+    arms = np.diff(result.plays, axis=1, prepend=0).argmax(axis=2)
+    return arms, np.diff(result.reward(), axis=1, prepend=0.0)
 
 
 def test_the_nth_pull_of_an_arm_pays_every_policy_the_same():
     world = fb.World(coins, (0.7, 0.4))
-    (one, first), (other, second) = (
-        rewards_of(policy, world) for policy in (fb.UCB1(), fb.EpsilonGreedy(0.5))
-    )
-    assert (one != other).any()
+    played = [rewards_of(policy, world) for policy in (fb.UCB1(), fb.EpsilonGreedy(0.5))]
+    assert (played[0][0] != played[1][0]).any()
     for replicate in range(3):
         for arm in (0, 1):
-            a, b = (g[replicate][p[replicate] == arm] for p, g in ((one, first), (other, second)))
+            a, b = (g[replicate][p[replicate] == arm] for p, g in played)
             shared = min(a.size, b.size)
             assert shared > 5
             np.testing.assert_allclose(a[:shared], b[:shared])
@@ -101,10 +99,6 @@ def from_file(suffix):
     return write
 
 
-def of_arrow(log, _):
-    return pa.table(log)
-
-
 @pytest.mark.parametrize(
     "log",
     [
@@ -116,7 +110,7 @@ def of_arrow(log, _):
         lambda log, _: pd.DataFrame(log).astype({"bought": object}).iloc[::-1],
         lambda log, _: pl.DataFrame(log),
         lambda log, _: pl.DataFrame(log, schema_overrides={"variation": pl.Categorical}),
-        of_arrow,
+        lambda log, _: pa.table(log),
         from_file(".csv"),
         from_file(".csv.gz"),
         from_file(".parquet"),
@@ -133,8 +127,8 @@ def test_a_log_pays_its_rewards_by_arm(log, tmp_path):
 
 
 def test_categories_are_in_their_order_and_numbers_are_names():
-    found = fb.World.from_table(in_order(LOG), arm="variation", reward="bought")
-    assert found.labels == ("C", "B", "A")
+    world = fb.World.from_table(in_order(LOG), arm="variation", reward="bought")
+    assert world.labels == ("C", "B", "A")
     numbered = pd.DataFrame({7: [10, 2, 10, 2], 8: [1, 0, 1, 0]})
     assert fb.World.from_table(numbered, arm=7, reward=8).labels == ("2", "10")
 
@@ -200,11 +194,7 @@ def log(rows, arm="variation", reward="bought", **named):
         (log(SOME, arm="variatoin"), ValueError, "arm names no column: .*mean 'variation'"),
         (log(SOME, reward=None), ValueError, "a log needs both arm and reward"),
         (log(SOME, reward="variation"), ValueError, "must be two columns"),
-        (
-            log(SOME, arm="bought", reward="variation"),
-            ValueError,
-            "'B' in row 1, column 'variation",
-        ),
+        (log(SOME, arm="bought", reward="variation"), ValueError, "'B' in row 1, column 'vari"),
         (log({"variation": [[1], [2]], "bought": [1, 0]}), ValueError, "must be numbers or texts"),
         (log(SOME, by="round"), ValueError, "leave by='round' out"),
         (log(SOME[:1]), ValueError, "at least 2 arms, got 'B'$"),
@@ -223,7 +213,7 @@ def test_means_have_one_number_of_arms_in_all_rounds(sizes, feedback):
         return (0.5, 0.4, 0.9)[: sizes[t >= 50]]
 
     policy = fb.UCB1() if feedback == "bandit" else fb.Hedge()
-    own = fb.World(lambda arm, number, coin: 0.5, means, by="round")
-    for world in (fb.World.moving(means), own):
+    by_function = fb.World(lambda arm, number, coin: 0.5, means, by="round")
+    for world in (fb.World.moving(means), by_function):
         with pytest.raises(ValueError, match=r"means must .* round 50|round 50: means must"):
             fb.run(policy, world, 200, 2, checkpoints=[40, 200])

@@ -25,8 +25,6 @@ def started(policy, observer, n_arms, horizon):
     return watched(state, [observer.start(policy, state, n_arms, horizon)], [len(policy.probes)])
 
 
-# --------------------------------------------------------------------------- the recorded sums
-
 SUMS = {
     "squares": (fb.QueueSquares(), twins.squared_queues),
     "starvation": (fb.Starvation(), twins.longest_starvation),
@@ -50,21 +48,6 @@ def test_sums_are_those_of_the_history(scenario, feedback, rng):
     assert_agrees(recorded(policy, instance, ROUNDS, observe=observe), history)
 
 
-def test_starvation_by_hand():
-    state = started(fb.BanditQ((0.1, 0, 0)), fb.Starvation(), 3, 10)
-    starvation = state.observer
-    found = []
-    for t, arm in enumerate([0, 0, 1, 2, 2, 2, 0, 1], start=1):
-        protocol.learn(state, t, arm, 0.5)
-        found.append(starvation.columns[0].astype(int).tolist())
-    assert found[1:4] == [[0, 2, 2], [1, 2, 3], [2, 2, 3]]
-    assert found[4:] == [[3, 2, 3], [4, 3, 3], [4, 4, 3], [4, 4, 3]]
-    assert starvation.run.tolist() == [1, 0, 2]
-
-
-# -------------------------------------------------------------------------------- inequalities
-
-
 @pytest.mark.parametrize("scenario", FEASIBLE)
 @indices
 def test_inequalities(scenario, index, rng):
@@ -80,7 +63,7 @@ def test_inequalities(scenario, index, rng):
         terms = instance.means, list(targets), WEIGHTS[penalty], index, step_c
         excesses = twins.excesses(history[:t], *terms)
         largest = {name: np.maximum(largest[name], excesses[name]) for name in inequalities.probes}
-        record |= {name: np.broadcast_to(one, len(targets)) for name, one in largest.items()}
+        record |= {name: np.broadcast_to(side, len(targets)) for name, side in largest.items()}
     result = recorded(policy, instance, ROUNDS, observe=[inequalities])
     # sides of the size of V^2 t leave a difference with fewer digits
     assert_agrees(result, history, rtol=1e-6 if penalty == "1e6" else 1e-9)
@@ -104,12 +87,9 @@ BROKEN = {
 def test_what_breaks_an_inequality_shows(name):
     inequalities = fb.BanditQInequalities((0.5, 0.9))
     state = started(fb.BanditQ((0.3, 0), "full", V=1), inequalities, 2, 100)
-    names = [*fb.BanditQ.probes, *inequalities.probes]
-    out = np.zeros((len(names), 2))
     for t, (x, reward) in enumerate(BROKEN[name], start=1):
         protocol.learn(state, t, np.array(x, float), np.array(reward, float))
-    protocol.probe(state, out)
-    assert out[names.index(name)].max() > 0
+    assert state.observer.columns[inequalities.probes.index(name)].max() > 0
 
 
 def test_rate_excess_is_the_missed_reward_beyond_the_queue():
@@ -123,17 +103,14 @@ def test_rate_excess_is_the_missed_reward_beyond_the_queue():
 
 
 def test_inequalities_need_targets_that_can_be_met():
-    policy = fb.BanditQ((0.3, 0.3), "full")
-    with pytest.raises(ValueError, match=r"must be at most 1, got 1\.2000"):
-        started(policy, fb.BanditQInequalities((0.5, 0.5)), 2, 10)
-    policy = fb.BanditQ((0.3, 0), "full")
-    with pytest.raises(ValueError, match=r"means must have one entry per arm \(2\), got 3"):
-        started(policy, fb.BanditQInequalities((0.5, 0.5, 0.5)), 2, 10)
-    with pytest.raises(ValueError, match="targets cannot be met"):
-        started(policy, fb.BanditQInequalities((0, 0.5)), 2, 10)
+    for target, means, says in (
+        (0.3, (0.5, 0.5), r"must be at most 1, got 1\.2000"),
+        (0, (0.5, 0.5, 0.5), r"means must have one entry per arm \(2\), got 3"),
+        (0, (0, 0.5), "targets cannot be met"),
+    ):
+        with pytest.raises(ValueError, match=says):
+            started(fb.BanditQ((0.3, target), "full"), fb.BanditQInequalities(means), 2, 10)
 
-
-# ----------------------------------------------------------------------------- surrogate rewards
 
 CORRELATIONS = [f"correlation_{last}" for last in ENDS]
 
@@ -174,8 +151,8 @@ def test_surrogates(scenario, index, feedback, rng):
     assert_agrees(result, history, without=["probability", "surrogate_regret", *CORRELATIONS])
     # a difference of sums of the size of V t
     scale = max(1.0, float(abs(gains).sum()))
-    found = result.probes["surrogate_regret"][0]
-    np.testing.assert_allclose(found.T, [regret] * len(found.T), rtol=1e-9, atol=1e-12 * scale)
+    regrets = result.probes["surrogate_regret"][0]
+    np.testing.assert_allclose(regrets.T, [regret] * len(regrets.T), rtol=1e-9, atol=1e-12 * scale)
 
 
 @feedbacks
@@ -190,5 +167,5 @@ def test_correlations(feedback, rounds, rng):
     gains = list(zip(*twins.surrogates(history, math.sqrt(horizon), "post"), strict=True))
     for name, (first, last) in zip(CORRELATIONS, itertools.pairwise((0, *ENDS)), strict=True):
         lags = range(first + 1, last + 1)
-        expected = [[twins.mean_autocorrelation(one[:t], lags) for one in gains] for t in rounds]
+        expected = [[twins.mean_autocorrelation(gain[:t], lags) for gain in gains] for t in rounds]
         np.testing.assert_allclose(result.probes[name][0], expected, rtol=1e-9, atol=1e-12)

@@ -6,6 +6,7 @@ import pytest
 
 import fairbandits as fb
 from fairbandits.engine.loops import LOOPS
+from plain import arrays_of
 
 ARMS = fb.Instance((0.7, 0.5, 0.4))
 QUOTAS = (0.2, 0.3, 0.25)
@@ -65,15 +66,6 @@ class Softmax:
             self.sums[k] += rewards[k]
 
 
-def assert_same(one, other):
-    for name in ("plays", "rewards"):
-        assert getattr(one, name).tobytes() == getattr(other, name).tobytes()
-    for name in ("probes", "deficits"):
-        mine, its = getattr(one, name), getattr(other, name)
-        assert list(mine) == list(its)
-        assert all(mine[key].tobytes() == its[key].tobytes() for key in mine)
-
-
 WATCHED = {"quotas": QUOTAS, "observe": [fb.PlaysSum()], "checkpoints": [20, ROUNDS]}
 
 
@@ -83,32 +75,30 @@ WATCHED = {"quotas": QUOTAS, "observe": [fb.PlaysSum()], "checkpoints": [20, ROU
     ids=["bandit", "full"],
 )
 def test_numbers_are_those_of_plain_python_and_nothing_is_kept(policy, settings, monkeypatch):
-    wanted = fb.run(policy, ARMS, ROUNDS, 4, seed=5, **settings)
+    wanted = arrays_of(fb.run(policy, ARMS, ROUNDS, 4, seed=5, **settings))
     fast = fb.compiled(policy)
+    kept = []
     if not numba.config.DISABLE_JIT:
-        kept, cache = [], LOOPS[policy.feedback]._cache
-        monkeypatch.setattr(cache, "save_overload", lambda *one: kept.append(one))
-        monkeypatch.setattr(cache, "load_overload", lambda *one: kept.append(one))
-    assert_same(fb.run(fast, ARMS, ROUNDS, 4, seed=5, compiled=True, **settings), wanted)
-    assert numba.config.DISABLE_JIT or not kept
-    assert_same(fb.run(fast, ARMS, ROUNDS, 4, seed=5, compiled=False, **settings), wanted)
-    shared = fb.run(fast, ARMS, ROUNDS, 4, seed=5, compiled=False, n_jobs=2, **settings)
-    assert_same(shared, wanted)
+        for name in ("save_overload", "load_overload"):
+            monkeypatch.setattr(LOOPS[policy.feedback]._cache, name, lambda *it: kept.append(it))
+    for how in ({"compiled": True}, {"compiled": False}, {"compiled": False, "n_jobs": 2}):
+        assert arrays_of(fb.run(fast, ARMS, ROUNDS, 4, seed=5, **how, **settings)) == wanted
+    assert not kept
 
 
 @jit_only
 def test_an_action_or_a_place_out_of_range_is_said():
     class Wrong:
         feedback = "bandit"
-        answer, place = 0, 0
+        answer, at = 0, 0
 
         def start(self, n_arms, horizon):
             fresh = Wrong()
-            fresh.answers, fresh.place = np.array([self.answer]), self.place
+            fresh.answers, fresh.at = np.array([self.answer]), self.at
             return fresh
 
         def choose(self, t, coin):
-            return self.answers[self.place]
+            return self.answers[self.at]
 
         def learn(self, t, arm, reward):
             pass
@@ -120,7 +110,7 @@ def test_an_action_or_a_place_out_of_range_is_said():
         policy.answer = answer
         with pytest.raises(ValueError, match=r"Wrong.choose must return an arm, a whole number"):
             fb.run(fast, ARMS, ROUNDS, compiled=True)
-    policy.place = 9
+    policy.at = 9
     with pytest.raises(IndexError, match="out of bounds"):
         fb.run(fast, ARMS, ROUNDS, compiled=True)
 
@@ -227,7 +217,6 @@ def test_what_cannot_be_compiled_is_named(policy):
 
 
 def test_what_is_no_policy_is_refused():
-    with pytest.raises(TypeError, match="a policy needs a feedback attribute"):
-        fb.compiled(object())
-    with pytest.raises(TypeError, match="a policy is an object, and Base is its class"):
-        fb.compiled(Base)
+    for wrong, says in ((object(), "needs a feedback attribute"), (Base, "and Base is its class")):
+        with pytest.raises(TypeError, match=f"a policy .*{says}"):
+            fb.compiled(wrong)

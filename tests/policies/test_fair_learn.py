@@ -112,12 +112,8 @@ def test_instance_1_ends_with_the_quotas():
     rounds = 10**6
     result = run(FairLearn(QUOTAS_1), INSTANCE_1, rounds, 3, seed=SEED, quotas=QUOTAS_1)
     plays, means = result.plays[:, -1], INSTANCE_1.means
-    rest = [50_000] * 8
-    assert plays.tolist() == [
-        [550_000, 50_000, *rest],
-        [550_000, 50_000, *rest],
-        [549_849, 50_151, *rest],
-    ]
+    usual, rest = [550_000, *[50_000] * 9], [50_000] * 8
+    assert plays.tolist() == [usual, usual, [549_849, 50_151, *rest]]
     assert twins.fair_ucb_counts(means, QUOTAS_1, rounds, SEED, "run", 2) == plays[2].tolist()
     assert (result.deficits["floor_deficit_sup"][:, -1].max(axis=-1) == 0).all()
     assert result.deficits["deficit_sup"][:, -1].max() == 0.45
@@ -130,24 +126,15 @@ def test_instance_1_ends_with_the_quotas():
 # Floats would be wrong (B1.3).
 def test_measures_are_not_those_of_floats():
     """A quota of 0.29 asks for 29 pulls in 100 rounds, which floats make 28.999..."""
-    assert int(0.29 * 100) == 28
-    quotas = (0.29, 0.09, 0.07, 0.0)
-    options = {"seed": 0, "quotas": quotas, "checkpoints": (5, 7, 100)}
-    result = run(Constant(-1), Instance((0.5,) * 4), 100, 1, **options)
-    assert result.deficits["floor_deficit"][0].tolist() == [
-        [1, 0, 0, -5],
-        [2, 0, 0, -7],
-        [29, 9, 7, -100],
-    ]
-    assert 0.09 * 5 != 0.45
-    assert 0.07 * 100 != 7
-    assert result.deficits["deficit"][0].tolist() == [
-        [1.45, 0.45, 0.35, -5],
-        [2.03, 0.63, 0.49, -7],
-        [29, 9, 7, -100],
-    ]
-    assert result.deficits["deficit_sup"][0, -1].tolist() == [29, 9, 7, -1]
-    assert result.deficits["floor_deficit_sup"][0, -1].tolist() == [29, 9, 7, -1]
+    assert (int(0.29 * 100), 0.09 * 5 != 0.45, 0.07 * 100 != 7) == (28, True, True)
+    options = {"quotas": (0.29, 0.09, 0.07, 0.0), "checkpoints": (5, 7, 100)}
+    deficits = run(Constant(-1), Instance((0.5,) * 4), 100, 1, **options).deficits
+    last = [29, 9, 7, -100]
+    assert deficits["floor_deficit"][0].tolist() == [[1, 0, 0, -5], [2, 0, 0, -7], last]
+    exact = [[1.45, 0.45, 0.35, -5], [2.03, 0.63, 0.49, -7], last]
+    assert deficits["deficit"][0].tolist() == exact
+    for name in ("deficit_sup", "floor_deficit_sup"):
+        assert deficits[name][0, -1].tolist() == [29, 9, 7, -1]
 
 
 def test_a_deficit_of_the_tolerance_is_tolerated():

@@ -33,9 +33,9 @@ def begun(policy, observers, instance, replicate, horizon):
     """Return the state, the source and the record of one replicate before the first round."""
     n_arms = instance.n_arms
     state = policy.start(n_arms, horizon)
-    n_probes = [len(one.probes) for one in (policy, *observers)]
+    n_probes = [len(played.probes) for played in (policy, *observers)]
     if observers:
-        states = [one.start(policy, state, n_arms, horizon) for one in observers]
+        states = [observer.start(policy, state, n_arms, horizon) for observer in observers]
         state = watched(state, states, n_probes[:-1])
     source = stream_source(
         instance.law, np.array(instance.means), instance.spread, 5, "forms", replicate
@@ -54,10 +54,10 @@ def played(start, loop, cuts):
 
 
 def arrays_of(value):
-    """Return all arrays inside a state, in order."""
     if isinstance(value, np.ndarray | Rows):
         return [getattr(value, "array", value)]
-    return [one for part in value for one in arrays_of(part)] if isinstance(value, tuple) else []
+    parts = value if isinstance(value, tuple) else ()
+    return [array for part in parts for array in arrays_of(part)]
 
 
 def bits(record):
@@ -71,8 +71,8 @@ def in_block(start):
 
 @pytest.mark.parametrize("name", CASES)
 def test_one_form(name):
-    for place, (policy, observers) in enumerate(CASES[name]):
-        law = list(laws.CODES)[(len(name) + place) % len(laws.CODES)]
+    for at, (policy, observers) in enumerate(CASES[name]):
+        law = list(laws.CODES)[(len(name) + at) % len(laws.CODES)]
         instance = instance_of(law, arms_of(policy))
         horizon = getattr(policy, "initial_rounds", 0) + 60
         cuts = [0, 1, 2, 20, horizon - 20, horizon]
@@ -91,15 +91,15 @@ def test_one_form(name):
             assert name not in IN_BLOCKS or not plays_in_lanes(policy), policy
             continue
         record, state = played(blocks, interpreted, [0, horizon])
-        for lane, (one, _) in enumerate(alone):
-            assert bits(lane_of(record, lane, one)) == bits(one), (policy, lane)
+        for lane, (single, _) in enumerate(alone):
+            assert bits(lane_of(record, lane, single)) == bits(single), (policy, lane)
         compiled, compiled_state = played(in_block(start), loop, cuts)
         assert (bits(compiled), compiled_state) == (bits(record), state), policy
-        if place == 0 and loop is not interpreted:  # what adds up for long
+        if at == 0 and loop is not interpreted:  # what adds up for long
             record, _ = played(in_block(partial(start, horizon=LONG)), loop, [0, LONG])
             for lane in (2, LANES - 1):
-                one, _ = played(start(lane, LONG), loop, [0, LONG])
-                assert bits(lane_of(record, lane, one)) == bits(one), (policy, lane)
+                single, _ = played(start(lane, LONG), loop, [0, LONG])
+                assert bits(lane_of(record, lane, single)) == bits(single), (policy, lane)
 
 
 def plays_in_lanes(policy):
@@ -125,5 +125,5 @@ def test_watching_changes_nothing(name):
 def test_examples_cover_the_registries():
     for name, examples in EXAMPLES.items():
         assert {type(example) for example in examples} == {POLICIES[name]}
-    seen = {type(one) for cases in WATCHED.values() for _, *observers in cases for one in observers}
-    assert seen == {OBSERVERS[name] for name in OBSERVERS}
+    watched = [case[1:] for cases in WATCHED.values() for case in cases]
+    assert {type(observer) for some in watched for observer in some} == {*OBSERVERS.values()}

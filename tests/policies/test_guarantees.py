@@ -28,9 +28,9 @@ def test_limits_are_those_of_bisection(rng):
         for divergence in map(float, [1e-8, 1e-3, 0.3, 2.0, 40.0, *rng.exponential(size=4)]):
             x = kl.log_gap(p, kl.negentropy(p), divergence, kl.UNKNOWN)
             near = kl.log_gap(p, kl.negentropy(p), divergence * 1.01, kl.UNKNOWN)
-            for found in (x, kl.log_gap(p, kl.negentropy(p), divergence, near)):
+            for gap in (x, kl.log_gap(p, kl.negentropy(p), divergence, near)):
                 expected = twins.kl_upper(p, divergence)
-                assert 1 - math.exp(found) == pytest.approx(expected, rel=0, abs=3e-12)
+                assert 1 - math.exp(gap) == pytest.approx(expected, rel=0, abs=3e-12)
 
 
 @pytest.mark.parametrize("rounds", [1200])

@@ -38,9 +38,6 @@ PAPER = {
 }
 
 
-# HT-UCB.
-
-
 def test_an_arm_at_its_quota_is_not_short():
     """N < tau n at tau n = 1, 2, ..., where the product in floating point is too large by one bit.
 
@@ -87,9 +84,6 @@ def test_large_denominators_and_long_runs():
         assert protocol.choose(state, n, 0) == short
 
 
-# The prophet.
-
-
 @st.composite
 def problems(draw, arms=None, most=12):
     """Return means, quotas and penalty rates with few digits, so that ties are common."""
@@ -103,7 +97,6 @@ def problems(draw, arms=None, most=12):
 
 
 def floats(values):
-    """Return exact numbers as the nearest floats."""
     return [float(Fraction(value)) for value in values]
 
 
@@ -115,8 +108,8 @@ def test_the_prophet_has_the_least_regret_of_all(data, arms):
     plan = Prophet(means, quotas, floats(penalties)).plan(horizon)
     assert plan.min() >= 0
     assert plan.sum() == horizon
-    found = naive.regret(horizon, plan.tolist(), means, quotas, penalties)
-    assert found == naive.least_regret(horizon, means, quotas, penalties)
+    regret = naive.regret(horizon, plan.tolist(), means, quotas, penalties)
+    assert regret == naive.least_regret(horizon, means, quotas, penalties)
 
 
 @ten
@@ -146,9 +139,6 @@ def test_the_prophet_fills_quotas_that_cost_what_they_save():
     assert Prophet((0.9, 0.6), ("1/10", "1/5"), 0.3).plan(100).tolist() == [80, 20]
 
 
-# The measures.
-
-
 @pytest.mark.parametrize("shape", [(5,), (3, 5)], ids=["one instance", "one for each replicate"])
 def test_measures_equal_the_naive_ones(shape, rng):
     rounds, quotas = np.array([1, 10, 333, 10**7]), random_quotas(rng, 5)
@@ -165,12 +155,9 @@ def test_measures_equal_the_naive_ones(shape, rng):
             for rows, mu, A in replicates
         ]
 
-    found = {
-        naive.regret: penalised_regret(rounds, plays, means, quotas, penalties),
-        naive.loss: penalised_loss(rounds, plays, means, quotas, penalties),
-    }
-    for measure, values in found.items():
-        expected = naively(lambda t, N, mu, A, of=measure: float(of(t, N, mu, quotas, A)))
+    for twin, measure in ((naive.regret, penalised_regret), (naive.loss, penalised_loss)):
+        expected = naively(lambda t, N, mu, A, of=twin: float(of(t, N, mu, quotas, A)))
+        values = measure(rounds, plays, means, quotas, penalties)
         np.testing.assert_allclose(values, expected, rtol=1e-12, atol=1e-12)
     least = naively(lambda t, N, mu, A: float(naive.oracle_loss(t, mu, quotas, A)))
     values = np.broadcast_to(oracle_loss(rounds, means, quotas, penalties), (3, 4))
@@ -183,18 +170,6 @@ def test_measures_equal_the_naive_ones(shape, rng):
     np.testing.assert_allclose(total, missing.sum(axis=2), rtol=1e-14)
 
 
-def test_measures_by_hand():
-    """Gaps 0, 0.2, 0.5; the second arm is critical and lacks 2, the third is not and has 4."""
-    rounds, plays = np.array([100]), np.array([[78, 18, 4]])
-    case = (0.9, 0.7, 0.4), ("1/2", "1/5", "1/10"), 0.3
-    assert unfairness_levels(rounds, plays, case[1]).tolist() == [[0, 2, 6]]
-    assert unfairness(rounds, plays, case[1]).tolist() == [8]
-    assert penalised_loss(rounds, plays, *case) == pytest.approx(3.6 + 0.6 + 2.0 + 1.8)
-    assert oracle_loss(rounds, *case) == pytest.approx(4 + 3)
-    assert penalised_regret(rounds, plays, *case) == pytest.approx(1.0)
-    assert mean_reward(plays, case[0]) == pytest.approx(70.2 + 12.6 + 1.6)
-
-
 @many
 @given(st.data(), problems())
 def test_no_pulls_have_less_regret_than_the_oracle(data, problem):
@@ -204,43 +179,33 @@ def test_no_pulls_have_less_regret_than_the_oracle(data, problem):
     exact = naive.regret(sum(N), N, means, quotas, penalties)
     assert exact >= 0
     case = np.array(floats(means)), quotas, np.array(floats(penalties))
-    found = penalised_regret(np.array([sum(N)]), np.array([N]), *case)[0]
-    assert found >= 0
-    assert found == pytest.approx(float(exact), rel=1e-12, abs=1e-12)
-
-
-# The oracle.
+    regret = penalised_regret(np.array([sum(N)]), np.array([N]), *case)[0]
+    assert regret >= 0
+    assert regret == pytest.approx(float(exact), rel=1e-12, abs=1e-12)
 
 
 @many
 @given(problems())
 def test_arm_sets_equal_the_naive_ones(problem):
     means, _, penalties = problem
-    found = np.array(arm_sets(means, penalties))
-    assert (found.sum(axis=0) == 1).all()
-    kinds = naive.kinds(means, penalties)
+    sets = np.array(arm_sets(means, penalties))
+    assert (sets.sum(axis=0) == 1).all()
     names = ("optimal", "critical", "non-critical")
-    assert [names[k] for k in found.argmax(axis=0)] == kinds
-    decimals = arm_sets(floats(means), floats(penalties))
-    assert np.array_equal(found, decimals)
-
-
-# The fluid law.
+    assert [names[k] for k in sets.argmax(axis=0)] == naive.kinds(means, penalties)
+    assert np.array_equal(sets, arm_sets(floats(means), floats(penalties)))
 
 
 def test_fluid_law_equals_the_naive_one(rng):
     for _ in range(100):
         arms = int(rng.integers(2, 12))
-        means = rng.uniform(0, 1, arms)
-        penalties = rng.uniform(0, 1, arms)
-        quotas = random_quotas(rng, arms)
-        horizon = int(10 ** rng.uniform(2, 7))
+        means, penalties = rng.uniform(0, 1, (2, arms))
+        quotas, horizon = random_quotas(rng, arms), int(10 ** rng.uniform(2, 7))
         best = int(means.argmax())
         wanted = naive.fluid(means.tolist(), quotas, penalties.tolist(), horizon)
-        found = fluid_pulls(means, quotas, penalties, horizon)
-        assert found.sum() == pytest.approx(horizon, rel=1e-9)
+        pulls = fluid_pulls(means, quotas, penalties, horizon)
+        assert pulls.sum() == pytest.approx(horizon, rel=1e-9)
         if wanted[best] > float(Fraction(quotas[best])) * horizon:  # where the naive law holds
-            np.testing.assert_allclose(found, wanted, rtol=1e-6)
+            np.testing.assert_allclose(pulls, wanted, rtol=1e-6)
 
 
 def test_fluid_law_refuses_a_horizon_without_logarithm():

@@ -41,15 +41,14 @@ def ascended(x, g, step=None):
 
 
 def exactly_projected(y):
-    """Return the projection by sorting, in exact arithmetic."""
     return [float(value) for value in naive.project_simplex([Fraction(value) for value in y])]
 
 
-def assert_projected(found, y):
+def assert_projected(x, y):
     scale = max(1.0, *map(abs, y)) * len(y) * 2.0**-52
-    np.testing.assert_allclose(found, exactly_projected(y), rtol=0, atol=2 * scale)
-    assert found.min() >= 0
-    assert found.sum() == pytest.approx(1, abs=2 * len(y) * scale)
+    np.testing.assert_allclose(x, exactly_projected(y), rtol=0, atol=2 * scale)
+    assert x.min() >= 0
+    assert x.sum() == pytest.approx(1, abs=2 * len(y) * scale)
 
 
 COORDINATES = (
@@ -82,8 +81,8 @@ def test_projection_ends_when_an_entry_lies_at_the_threshold():
 def test_projection_of_endless_steps_stays():
     """When an entry plus 1 is the entry, there is nothing to tell the arms apart."""
     for g in ([1e17, 1e17, 0.0], [1e20, 0.0, 0.0], [5.0, 5.0, 5.0]):
-        found, _ = ascended([0.5, 0.25, 0.25], g, 1e20)
-        assert found.tolist() == [0.5, 0.25, 0.25]
+        x, _ = ascended([0.5, 0.25, 0.25], g, 1e20)
+        assert x.tolist() == [0.5, 0.25, 0.25]
 
 
 @many
@@ -130,7 +129,7 @@ FACTORS = st.floats(1e-75, 1e75) | st.floats(0.5, 2) | st.sampled_from([1e-75, 1
 def test_mass_and_logs_are_the_sums(pairs):
     factors, others = np.array(pairs).T.copy()
     logs = [math.log(value) for pair in pairs for value in pair]
-    mass, found = mass_and_logs(factors, 0.0, others)
+    mass, total = mass_and_logs(factors, 0.0, others)
     assert mass == pytest.approx(math.fsum(1 / factors), rel=1e-12)
     scale = math.fsum(map(abs, logs))
-    assert found == pytest.approx(math.fsum(logs), rel=1e-12, abs=1e-13 * (len(logs) + scale))
+    assert total == pytest.approx(math.fsum(logs), rel=1e-12, abs=1e-13 * (len(logs) + scale))

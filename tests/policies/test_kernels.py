@@ -30,8 +30,8 @@ def vectors(rng, scales):
 
 
 def probabilities(rng):
-    found = [*rng.random(2000), *(10.0 ** -rng.uniform(0, 300, 300)), 0.5, 0.075, 0.925]
-    return [(float(p),) for p in found]
+    values = [*rng.random(2000), *(10.0 ** -rng.uniform(0, 300, 300)), 0.5, 0.075, 0.925]
+    return [(float(p),) for p in values]
 
 
 def shapes(rng):
@@ -93,7 +93,7 @@ KERNELS = {
 
 def bits(value):
     if isinstance(value, tuple):
-        return [one for part in value for one in bits(part)]
+        return [array for part in value for array in bits(part)]
     return [np.asarray(value).tobytes()]
 
 

@@ -15,6 +15,7 @@ from examples import EXAMPLES, instance_of
 from examples import arms_of as n_arms_of
 from fairbandits.policies import late as late_states
 from naive_ht_ucb import HTUCB
+from plain import Plain
 
 ROUNDS = 150
 ARMS = fb.Instance((0.7, 0.5, 0.4))
@@ -23,7 +24,6 @@ WRAPPED = {"delayed": fb.Delayed, "batched": fb.Batched}
 
 
 def wrapped(policy, wrappers):
-    """Return a policy in wrappers, the outermost of which is the first."""
     for kind, number in reversed(wrappers):
         policy = WRAPPED[kind](policy, number)
     return policy
@@ -34,9 +34,8 @@ def wrappers_of(rng):
         ("delayed", int(one_of(rng, 1, 5, 30, ROUNDS - 1, 10**20))),
         ("batched", int(one_of(rng, 2, 7, 40, ROUNDS, 10**20))),
     ]
-    return some[int(rng.integers(2)) :][: int(rng.integers(1, 3))] + [("delayed", 3)] * int(
-        rng.integers(2)
-    )
+    first, most, more = rng.integers([0, 1, 0], [2, 3, 2]).tolist()
+    return some[first:][:most] + [("delayed", 3)] * more
 
 
 PLAIN = {"plain": [FairGreedy([0.1] * 5), Softmax(), fb.compiled(Softmax())]}
@@ -50,10 +49,10 @@ def test_without_delay_nothing_changes(policies):
         rounds = getattr(policy, "initial_rounds", 0) + 60
         how = {"checkpoints": range(1, rounds + 1), "compiled": False}
         wrapped = (policy, fb.Delayed(policy, 0), fb.Batched(fb.Delayed(policy, 0), 1))
-        plain, *late = (fb.run(one, instance, rounds, 2, **how).columns() for one in wrapped)
-        for found in late:
+        plain, *late = (fb.run(rival, instance, rounds, 2, **how).columns() for rival in wrapped)
+        for columns in late:
             for key, values in plain.items():
-                assert found[key].tobytes() == values.tobytes(), (policy, key)
+                assert columns[key].tobytes() == values.tobytes(), (policy, key)
         # feedback that comes too late for some draw, or never, is no error
         for number in (rounds // 4, 10**20):
             fb.run(fb.Batched(policy, number), instance, rounds, 1, **how)
@@ -92,22 +91,21 @@ def test_late_policies_against_naive_ones(setting, rng):
 
 def test_quotas_are_kept_without_any_feedback():
     """In every round as far as the policies promise it; only rewards are needed for the rest."""
+    how = {"instance": ARMS, "horizon": 300, "compiled": False}
     for policy in (fb.FairUCB(QUOTAS), fb.GroupUCB((1, 1, 1), QUOTAS), fb.BFUCB((1, 1, 1), QUOTAS)):
-        result = fb.run(fb.Delayed(policy, 999), ARMS, 300, 2, quotas=QUOTAS, compiled=False)
+        result = fb.run(fb.Delayed(policy, 999), replicates=2, quotas=QUOTAS, **how)
         assert result.deficits["floor_deficit_sup"].max() <= 1
     for policy in (fb.Prophet(ARMS.means, QUOTAS, 1), fb.SmallestDeficit(QUOTAS)):
-        rivals = (fb.Batched(policy, 99), policy)
-        late, plain = (fb.run(one, ARMS, 300, 1, compiled=False) for one in rivals)
-        assert (late.plays == plain.plays).all()
+        assert (fb.run(fb.Batched(policy, 99), **how).plays == fb.run(policy, **how).plays).all()
 
 
 def test_every_policy_with_quotas_says_what_counts_them():
     """Those without a count divide by chance, or have no quotas."""
     for table in (late_states.AT_ONCE, late_states.NOTED):
-        for place, names in table.items():
-            file, _, name = place.partition(":")
+        for state_name, names in table.items():
+            file, _, name = state_name.partition(":")
             state = getattr(importlib.import_module(f"fairbandits.policies.{file}"), name)
-            assert {*names} <= {*state._fields}, place
+            assert {*names} <= {*state._fields}, state_name
     for name, (policy, *_) in EXAMPLES.items():
         state = fb.Delayed(policy, 1).start(n_arms_of(policy), 50)
         quotas = getattr(policy, "quotas", getattr(policy, "fractions", None))
@@ -118,20 +116,20 @@ def test_every_policy_with_quotas_says_what_counts_them():
 def test_the_arm_of_a_late_reward_is_that_of_its_round():
     """Where rewards have no chance, those of rounds are those of pulls."""
     sure, how = fb.Instance(ARMS.means, "deterministic"), {"horizon": 80, "compiled": False}
-    rivals = (fb.Delayed(one, 7) for one in (fb.OwnReward("ucb1"), fb.UCB1()))
-    drawn, pulled = (fb.run(one, sure, **how).plays for one in rivals)
+    rivals = (fb.Delayed(learner, 7) for learner in (fb.OwnReward("ucb1"), fb.UCB1()))
+    drawn, pulled = (fb.run(rival, sure, **how).plays for rival in rivals)
     assert (drawn == pulled).all()
 
 
-class Plain:
+class Fair(Plain):
     """Fair-UCB in plain Python, which tells the pulls made from those seen."""
 
-    feedback, at_once = "bandit", ("pulls",)
+    at_once = ("pulls",)
+    quotas = np.array([0.25, 0.5, 0.125])  # exact
 
     def start(self, n_arms, horizon):
-        fresh = Plain()
-        fresh.quotas = np.array([0.25, 0.5, 0.125])  # exact
-        fresh.pulls, fresh.seen, fresh.sums = np.zeros((3, n_arms))
+        fresh = super().start(n_arms, horizon)
+        fresh.quotas, fresh.seen = self.quotas, np.zeros(n_arms)
         return fresh
 
     def choose(self, t, coin):
@@ -171,13 +169,14 @@ class PlainEXP3:
 def test_plain_python_learns_as_late_as_compiled_code():
     wrappers = [("batched", 8), ("delayed", 11)]
     how = {"horizon": 200, "replicates": 3, "checkpoints": range(1, 201)}
-    pairs = [(fb.FairUCB((0.25, 0.5, 0.125)), Plain(), ARMS)]
-    pairs += [(fb.EXP3(), PlainEXP3(), fb.Instance((0.7, 0.5)))]
-    for policy, plain, arms in pairs:
+    for policy, plain, arms in (
+        (fb.FairUCB((0.25, 0.5, 0.125)), Fair(), ARMS),
+        (fb.EXP3(), PlainEXP3(), fb.Instance((0.7, 0.5))),
+    ):
         expected = fb.run(wrapped(policy, wrappers), arms, **how).plays
         late = wrapped(plain, wrappers)
-        for own in (late, fb.compiled(late)):
-            assert (fb.run(own, arms, **how).plays == expected).all()
+        for rival in (late, fb.compiled(late)):
+            assert (fb.run(rival, arms, **how).plays == expected).all()
         assert (fb.run(late, arms, **how, n_jobs=2).plays == expected).all()
 
 
@@ -205,18 +204,18 @@ def test_wrappers_add_up():
     assert fb.join([result, again]).replicates.tolist() == [0, 1, 2]
 
 
-class Unnamed(Plain):
+class Unnamed(Fair):
     at_once = "pulls"
 
 
-class Itself(Plain):
+class Itself(Fair):
     def start(self, n_arms, horizon):
         vars(self).update(vars(super().start(n_arms, horizon)))
         return self
 
 
 @pytest.mark.parametrize(
-    ("policy", "words"),
+    ("policy", "message"),
     [
         (lambda: fb.Delayed(fb.UCB1(), -1), "rounds must be a whole number of at least 0, got -1"),
         (lambda: fb.Delayed(fb.UCB1(), 2.0), "rounds must be .*, got 2.0"),
@@ -228,6 +227,6 @@ class Itself(Plain):
         (lambda: fb.Delayed(Itself(), 5), "Itself.start must return a fresh object"),
     ],
 )
-def test_what_is_wrong_is_named(policy, words):
-    with pytest.raises((TypeError, ValueError), match=words):
+def test_what_is_wrong_is_named(policy, message):
+    with pytest.raises((TypeError, ValueError), match=message):
         fb.run(policy(), ARMS, 10)

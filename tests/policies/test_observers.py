@@ -8,6 +8,7 @@ import pytest
 import fairbandits as fb
 from fairbandits.observers import OBSERVERS, make_observer
 from fairbandits.policies import make_policy
+from plain import Plain
 
 ARMS = fb.Instance((0.6, 0.3, 0.8))
 TARGETS = (0.1, 0.05, 0)
@@ -19,27 +20,11 @@ def played(policy, observe=(), replicates=2, **options):
     return fb.run(policy, ARMS, 60, replicates, checkpoints=CHECKPOINTS, observe=observe, **options)
 
 
-class EveryOther:
-    """A policy in plain Python that pulls two arms in turn."""
-
-    feedback = "bandit"
-    probes = ("turn",)
-
-    def start(self, n_arms, horizon):
-        return EveryOtherState()
-
-
-class EveryOtherState:
-    turn = 0
-
-    def choose(self, t, coin):
-        return self.turn
-
-    def learn(self, t, action, reward):
-        self.turn = 1 - self.turn
+class InTurn(Plain):
+    probes = ("pulled",)
 
     def probe(self, out):
-        out[0, :] = self.turn
+        out[0] = self.pulls
 
 
 class Rewards:
@@ -72,14 +57,14 @@ class RewardsState:
 )
 def test_columns_are_in_the_order_asked_for(policy):
     plain = played(policy, compiled=False)
-    alone = {one: played(policy, [one], compiled=False).probes for one in SUMS}
+    alone = {observer: played(policy, [observer], compiled=False).probes for observer in SUMS}
     compiled = {SUMS: True}  # each order is a type of its own, compiled in seconds
     for observe in (SUMS, SUMS[::-1], SUMS[1:], SUMS[:1]):
         result = played(policy, observe, compiled=compiled.get(observe, False))
-        names = [name for one in observe for name in one.probes]
+        names = [name for observer in observe for name in observer.probes]
         assert list(result.probes) == [*policy.probes, *names]
         assert list(result.columns())[5:] == [*policy.probes, *names]
-        for probes in (plain.probes, *(alone[one] for one in observe)):
+        for probes in (plain.probes, *(alone[observer] for observer in observe)):
             for name, values in probes.items():
                 assert result.probes[name].tobytes() == values.tobytes(), name
         assert result.plays.tobytes() == plain.plays.tobytes()
@@ -90,7 +75,7 @@ def test_an_observer_in_plain_python():
     for policy, observe in (
         (fb.UCB1(), [Rewards()]),
         (fb.UCB1(), [fb.Starvation(), Rewards(), fb.PlaysSum()]),
-        (EveryOther(), [Rewards(), fb.Starvation()]),
+        (InTurn(), [Rewards(), fb.Starvation()]),
     ):
         result = played(policy, observe)
         assert result.probes["looks"][:, :, 0].tolist() == [CHECKPOINTS] * 2
@@ -99,12 +84,14 @@ def test_an_observer_in_plain_python():
 
 
 def test_observers_are_checked():
-    with pytest.raises(TypeError, match=r"an observer needs probes .* got 'starvation'"):
-        played(fb.UCB1(), ["starvation"])
-    with pytest.raises(ValueError, match="observe must have each column once, got starvation"):
-        played(fb.UCB1(), [fb.Starvation(), fb.PlaysSum(), fb.Starvation()])
-    with pytest.raises(TypeError, match="QueueSquares can watch BanditQ only, got UCB1"):
-        played(fb.UCB1(), [fb.QueueSquares()])
+    twice = [fb.Starvation(), fb.PlaysSum(), fb.Starvation()]
+    for observe, error, says in (
+        (["starvation"], TypeError, r"an observer needs probes .* got 'starvation'"),
+        (twice, ValueError, "observe must have each column once, got starvation"),
+        ([fb.QueueSquares()], TypeError, "QueueSquares can watch BanditQ only, got UCB1"),
+    ):
+        with pytest.raises(error, match=says):
+            played(fb.UCB1(), observe)
 
 
 #: What observers cannot be made without.
@@ -121,14 +108,14 @@ def test_make_observer():
         assert hash(made) == hash(make_observer(name, REQUIRED.get(name, {})))
         assert dataclasses.is_dataclass(made)
         assert getattr(fb, kind.__name__) is kind
-    with pytest.raises(ValueError, match=r"^here: observer must be one of .*, got 'pulls'"):
-        make_observer("pulls", {}, where="here")
-    with pytest.raises(ValueError, match=r"observer starvation has no parameter 'most'; it takes"):
-        make_observer("starvation", {"most": 1})
-    with pytest.raises(ValueError, match=r"here: observer banditq_inequalities: means must lie"):
-        make_observer("banditq_inequalities", {"means": [2.0]}, where="here")
-    with pytest.raises(ValueError, match=r"observer banditq_inequalities: .* 'means'"):
-        make_observer("banditq_inequalities", {})
+    for name, parameters, says in (
+        ("pulls", {}, "^here: observer must be one of .*, got 'pulls'"),
+        ("starvation", {"most": 1}, "observer starvation has no parameter 'most'; it takes"),
+        ("banditq_inequalities", {"means": [2.0]}, "here: .*banditq_inequalities: means must lie"),
+        ("banditq_inequalities", {}, "observer banditq_inequalities: .* 'means'"),
+    ):
+        with pytest.raises(ValueError, match=says):
+            make_observer(name, parameters, where="here")
     assert fb.BanditQInequalities([1, 0.5]).means == (1.0, 0.5)
 
 
@@ -137,7 +124,7 @@ ASKED, OF_FULL = {"targets": TARGETS}, ({}, {"gain": 1}, {"subroutine": "squint"
 CONFIGURED = [
     ("banditq", ASKED),
     ("banditq", ASKED | {"subroutine": "exp3p"}),
-    *(("banditq", ASKED | {"feedback": "full"} | one) for one in OF_FULL),
+    *(("banditq", ASKED | {"feedback": "full"} | options) for options in OF_FULL),
     ("queue_ucb", {"targets": TARGETS}),
     ("own_reward", {"learner": "banditq", "learner_parameters": {"targets": TARGETS}}),
     ("own_reward", {"learner": "queue_ucb", "learner_parameters": {"targets": TARGETS}}),
@@ -159,33 +146,33 @@ FITTING |= {"initial_phase": [12, 13, 15], "optional_pulls": [12, 15], "merit_re
 
 
 @pytest.mark.parametrize(
-    ("reference", "words"),
+    ("reference", "message"),
     [
         ((0, 1, 2), r"\[0, 1\].*2.*arm 3"),
         ((0.1,), r"one entry per arm \(3\), got 1"),
         ((1, 0, 0), "above 0 in every group, group 2 has none"),
     ],
 )
-def test_merits_of_the_reference_are_checked(reference, words):
-    with pytest.raises(ValueError, match=f"reference must .*{words}"):
+def test_merits_of_the_reference_are_checked(reference, message):
+    with pytest.raises(ValueError, match=f"reference must .*{message}"):
         played(fb.BFUCB((1, 2), (0, 0)), [fb.MeritRegret(reference)])
 
 
 @pytest.mark.parametrize("name", OBSERVERS)
 def test_an_observer_refuses_what_it_cannot_watch(name):
     observer = make_observer(name, REQUIRED.get(name, {}))
-    class_name = type(observer).__name__
-    fitting = [accepted(f"{class_name} can watch", observer, *one) for one in CONFIGURED]
-    assert [place for place, fits in enumerate(fitting) if fits] == list(FITTING[name])
+    says = f"{type(observer).__name__} can watch"
+    fitting = [at for at, policy in enumerate(CONFIGURED) if accepted(says, observer, *policy)]
+    assert fitting == list(FITTING[name])
 
 
-def accepted(words, observer, policy, parameters):
+def accepted(message, observer, policy, parameters):
     """Return whether an observer can watch a policy; otherwise it must say so in these words."""
     made = make_policy(policy, parameters)
     try:
         observer.start(made, made.start(3, 60), 3, 60)
-    except TypeError as found:
-        if not str(found).startswith(words):
+    except TypeError as error:
+        if not str(error).startswith(message):
             raise
         return False
     return True

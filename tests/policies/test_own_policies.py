@@ -52,9 +52,8 @@ class NoStart:
     feedback = "bandit"
 
 
-class NoFeedback(Nothing):
-    def start(self, n_arms, horizon):
-        pass
+class NoFeedback:
+    start = InTurn.start
 
 
 class Refusing(InTurn):
@@ -68,7 +67,6 @@ number = 3
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """An empty current folder, with the modules that tests import from it."""
     monkeypatch.chdir(tmp_path)
     before = set(sys.modules)
     yield tmp_path
@@ -79,13 +77,11 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.fixture
 def configured(folder):
-    """Return a function that loads a configuration with one policy."""
-
     def load(policy, parameters=None, **others):
-        own = {"mine": shrunk.policy(policy, **parameters or {}) | others}
+        policies = {"mine": shrunk.policy(policy, **parameters or {}) | others}
         block = shrunk.experiment(
             **{"horizon": sourced(30), "checkpoints": {"at": [30]}, "replicates": sourced(2)},
-            **{"quotas": sourced(["1/6", "1/6", "1/6"]), "policies": own},
+            **{"quotas": sourced(SIXTHS), "policies": policies},
         )
         content = {"paper": "toy", "title": "Toy", "experiments": {"one": block}}
         file = folder / "papers" / "toy" / "experiments.yaml"
@@ -102,15 +98,17 @@ def spec_of(config):
     return config.runs[0].spec
 
 
+ARMS, SIXTHS = Instance((0.9, 0.5, 0.1), "bernoulli"), ["1/6"] * 3
+BY_HAND = {"seed": 1, "checkpoints": [30], "stream": "toy/one", "quotas": SIXTHS}
+
+
 def test_the_example_of_the_readme_is_run_by_its_name(folder, configured):
     (folder / own_policy.NAME).write_text(own_policy.SOURCE)
     spec = spec_of(configured("my_policies:FairGreedy", {"quotas": "instance"}))
-    columns = simulate_chunk(spec, 1, range(2))
-    greedy = make_policy("my_policies:FairGreedy", {"quotas": ["1/6"] * 3})
-    arms = Instance((0.9, 0.5, 0.1), "bernoulli")
-    settings = {"seed": 1, "checkpoints": [30], "stream": "toy/one", "quotas": ["1/6"] * 3}
-    assert columns["plays"].tolist() == run(greedy, arms, 30, 2, **settings).plays.ravel().tolist()
-    assert columns["plays"].sum() == 2 * 30
+    plays = simulate_chunk(spec, 1, range(2))["plays"]
+    greedy = make_policy("my_policies:FairGreedy", {"quotas": SIXTHS})
+    assert plays.tolist() == run(greedy, ARMS, 30, 2, **BY_HAND).plays.ravel().tolist()
+    assert plays.sum() == 2 * 30
 
 
 def test_a_class_can_make_a_policy_whose_feedback_is_late(folder, configured):
@@ -122,9 +120,8 @@ def test_a_class_can_make_a_policy_whose_feedback_is_late(folder, configured):
     for name in ("FairGreedy", "Late"):
         spec = spec_of(configured(f"my_policies:{name}", {"quotas": "instance"}))
         several.append(simulate_chunk(spec, 1, range(2))["plays"].tolist())
-    late = fb.Delayed(make_policy("my_policies:FairGreedy", {"quotas": ["1/6"] * 3}), 10)
-    arms, how = Instance((0.9, 0.5, 0.1), "bernoulli"), {"stream": "toy/one", "seed": 1}
-    by_hand = run(late, arms, 30, 2, checkpoints=[30], quotas=["1/6"] * 3, **how)
+    late = fb.Delayed(make_policy("my_policies:FairGreedy", {"quotas": SIXTHS}), 10)
+    by_hand = run(late, ARMS, 30, 2, **BY_HAND)
     assert several[0] != several[1] == by_hand.plays.ravel().tolist()
 
 
@@ -136,7 +133,7 @@ def test_an_edit_of_the_file_is_another_run(folder, configured):
     file.write_text(ROUND_ROBIN + "# edited\n")
     second = configured("turns:InTurn")
     assert spec_of(second).policy_source != spec_of(first).policy_source
-    plans = [jobs_of(one)[0][0].plan for one in (first, second)]
+    plans = [jobs_of(config)[0][0].plan for config in (first, second)]
     assert plans[0] != plans[1]
     with pytest.raises(ValueError, match=r"^toy/one: the file of policy turns:InTurn has changed"):
         simulate_chunk(spec_of(first), 1, [0])
@@ -189,13 +186,13 @@ def test_what_cannot_be_found_is_said_at_once(policy, parameters, text, folder, 
 
 def test_an_installed_package_declares_its_policies(folder, configured, monkeypatch):
     """Here one is installed into a folder of its own; its other classes are not for settings."""
-    (folder / "site" / "theirs-1.dist-info").mkdir(parents=True)
-    (folder / "site" / "theirs-1.dist-info" / "entry_points.txt").write_text(
-        "[fairbandits.policies]\nin_turn = theirs.turns:InTurn\n"
-    )
-    (folder / "site" / "theirs").mkdir()
-    (folder / "site" / "theirs" / "__init__.py").write_text("from theirs.turns import NoStart\n")
-    (folder / "site" / "theirs" / "turns.py").write_text(ROUND_ROBIN)
+    for name, text in (
+        ("theirs-1.dist-info/entry_points.txt", "[fairbandits.policies]\na=theirs.turns:InTurn\n"),
+        ("theirs/__init__.py", "from theirs.turns import NoStart\n"),
+        ("theirs/turns.py", ROUND_ROBIN),
+    ):
+        (folder / "site" / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / "site" / name).write_text(text)
     monkeypatch.syspath_prepend(folder / "site")
     monkeypatch.setattr("site.getsitepackages", lambda: [str(folder / "site")])
     assert spec_of(configured("theirs.turns:InTurn")).policy_source

@@ -100,11 +100,11 @@ ERRORS = [
 ]
 
 
-@pytest.mark.parametrize(("call", "words"), ERRORS, ids=[words[0] for _, words in ERRORS])
-def test_parameter_errors_name_the_value_and_the_range(call, words):
+@pytest.mark.parametrize(("call", "phrases"), ERRORS, ids=[phrases[0] for _, phrases in ERRORS])
+def test_parameter_errors_name_the_value_and_the_range(call, phrases):
     with pytest.raises(ValueError, match=r"\S") as caught:
         call()
-    for word in words:
+    for word in phrases:
         assert word in str(caught.value)
 
 

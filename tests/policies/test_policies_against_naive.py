@@ -17,8 +17,6 @@ from drawn import assert_same_choices, assert_same_run, one_of, random_history, 
 from fairbandits import BanditQ, Instance
 from fairbandits.policies import learners
 
-# ------------------------------------------------------------------------------------ BanditQ
-
 ROUNDS = 80
 PENALTIES = {"sqrt": {}, "zero": {"V": 0}, "T^.25": {"V_exponent": 0.25}, "1e6": {"V": 1e6}}
 WEIGHTS = {"sqrt": math.sqrt(ROUNDS), "zero": 0, "T^.25": ROUNDS**0.25, "1e6": 1e6}
@@ -43,32 +41,29 @@ def clipped(rng):
     return Instance(rng.uniform(0.05, 0.9, arms), "uniform02_clipped"), rng.uniform(0, 0.1, arms)
 
 
+def sure(rng):
+    return Instance((0.7, 0.2, 0.45, 0.7), "deterministic"), (0, 0.05, 0.1, 0)
+
+
+def negative(rng):
+    return Instance(rng.normal(size=4), "gaussian", 0.7), (0, 0.1, 0.2, 0)
+
+
 #: Instances and targets, by name; those of FEASIBLE have means in [0, 1] and can be met.
 FEASIBLE = {
     "five": lambda rng: (Instance(naive.CODE4, "uniform02"), naive.CODE4_TARGETS),
     "two": two,
     "twenty, all protected": twenty_all_protected,
-    "always the same": lambda rng: (
-        Instance((0.7, 0.2, 0.45, 0.7), "deterministic"),
-        (0, 0.05, 0.1, 0),
-    ),
+    "always the same": sure,
     "no targets": lambda rng: (Instance(rng.uniform(0.1, 0.9, 6), "uniform02"), (0,) * 6),
     "all alike": lambda rng: (Instance((0.73,) * 10, "deterministic"), (0,) * 10),
     "nearly always one": lambda rng: (Instance((0.95,) * 10), (0.3, *[0] * 9)),
 }
-SCENARIOS = FEASIBLE | {
-    "zero mean": zero_mean,
-    "negative rewards": lambda rng: (
-        Instance(rng.normal(size=4), "gaussian", 0.7),
-        (0, 0.1, 0.2, 0),
-    ),
-    "clipped": clipped,
-}
+SCENARIOS = FEASIBLE | {"zero mean": zero_mean, "negative rewards": negative, "clipped": clipped}
 scenarios = pytest.mark.parametrize("scenario", SCENARIOS)
 
 
 def combined(**options):
-    """Return all combinations of the options, as dictionaries."""
     return [dict(zip(options, row, strict=True)) for row in itertools.product(*options.values())]
 
 
@@ -94,8 +89,8 @@ NO_LOSSES = ("exp3p", "negative rewards")
 def test_banditq(kind, scenario, rng):
     feedback, make = ("full", naive.BanditQFull) if kind == "full" else ("bandit", bandit_twin)
     variants = VARIANTS[kind]
-    for place in rng.permutation(len(variants))[:3]:
-        variant, penalty = variants[place], one_of(rng, *PENALTIES)
+    for at in rng.permutation(len(variants))[:3]:
+        variant, penalty = variants[at], one_of(rng, *PENALTIES)
         instance, targets = SCENARIOS[scenario](rng)
         policy = BanditQ(targets, feedback, **variant, **PENALTIES[penalty])
         twin = make(list(targets), WEIGHTS[penalty], **variant)
@@ -138,12 +133,9 @@ def test_squint_weights(exponent):
     for variance in (10.0**exponent, 3 * 10.0**exponent):
         for ratio in (-100, -4, -1, -0.5, -1e-9, 0, 1e-9, 0.3, 1, 4, 100):
             regret = ratio * math.sqrt(variance)
-            found = learners._log_evidence(regret, variance)
+            weight = learners._log_evidence(regret, variance)
             expected = naive.squint_log_weight(regret, variance)
-            assert found == pytest.approx(expected, rel=1e-12, abs=1e-9)
-
-
-# ---------------------------------------------------------------------------- bandit policies
+            assert weight == pytest.approx(expected, rel=1e-12, abs=1e-9)
 
 
 def of_banditq(rng, arms, rounds):
@@ -152,13 +144,11 @@ def of_banditq(rng, arms, rounds):
     adaptive = {"gamma_rule": 2, "surrogate_index": "pre"}
     V = math.sqrt(rounds)
     exp3p = naive.BanditQBandit([0.1] * arms, V, rounds, subroutine="exp3p")
+    twin = naive.BanditQBandit(first_alone, V, **adaptive)
     return {
         "exp3": (fb.EXP3(), naive.Exp3(arms, rounds)),
         "ftrl": (BanditQ(first_alone), naive.BanditQBandit(first_alone, V)),
-        "ftrl, adaptive": (
-            BanditQ(first_alone, **adaptive),
-            naive.BanditQBandit(first_alone, V, **adaptive),
-        ),
+        "ftrl, adaptive": (BanditQ(first_alone, **adaptive), twin),
         "exp3p": (BanditQ([0.1] * arms, subroutine="exp3p"), exp3p),
     }
 
@@ -227,12 +217,8 @@ def of_own_rounds(rng, arms, rounds):
     quotas, most = random_quotas(rng, arms), one_of(rng, 0.1, 0.9)
     targets = (rng.uniform(0, most, arms) * (rng.random(arms) < 0.7)).tolist()
     order, ucb1 = one_of(rng, "round_robin", "sequential"), options_of_ucb1(rng)
-    pairs = {
-        "t_fair_learn": (
-            fb.TFairLearn(quotas, learner_parameters=ucb1, order=order),
-            twins.TFairLearn(quotas, rounds, twins.UCB1(arms, **ucb1), order),
-        )
-    }
+    twin = twins.TFairLearn(quotas, rounds, twins.UCB1(arms, **ucb1), order)
+    pairs = {"t_fair_learn": (fb.TFairLearn(quotas, learner_parameters=ucb1, order=order), twin)}
     for name, (learner, given, twin) in twins.theorem_learners(quotas, rounds).items():
         if name in ("ucb1", "thompson", "uniform", "epsilon_greedy", "last"):
             mixture = twins.Mixture(quotas, twin)

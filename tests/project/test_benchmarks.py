@@ -21,7 +21,6 @@ CHAIN = [Task("a", 3.0, frozenset()), Task("b", 2.0, frozenset({"a"})), Task("c"
 
 
 def past(case="UCB1, N=10", median=30.0, low=29.0, high=32.0, **rest):
-    """Return a row of the history."""
     numbers = {"ours_median": median, "ours_min": low, "ours_max": high}
     row = {"date": "2026-01-02", "commit": "abc1234", "case": case, "c_plain": "60", "ratio": "2"}
     row["eight_median"] = "9"
@@ -61,12 +60,12 @@ def config():
 
 @pytest.fixture
 def runs(config):
-    found = {}
+    kept = {}
     for run in config.runs:
         watched = run.spec.observe or run.spec.parameters.get("learner")
         if run.spec.policy in TRUE and not watched:
-            found.setdefault((costs.policy_of(run.spec), run.spec.n_arms), run)
-    return list(found.values())
+            kept.setdefault((costs.policy_of(run.spec), run.spec.n_arms), run)
+    return list(kept.values())
 
 
 def test_the_costs_of_chunks_are_found_again(runs):
@@ -78,7 +77,7 @@ def test_the_costs_of_chunks_are_found_again(runs):
         seconds = empty.rounds * (start + each * spec.n_arms) * 1e-9 + empty.overhead
         chunks.append(empty._replace(seconds=seconds))
     fitted = command.fitted(chunks)["policies"]
-    arms = {name: {one.spec.n_arms for one in chunks if one.spec.policy == name} for name in TRUE}
+    arms = {name: {c.spec.n_arms for c in chunks if c.spec.policy == name} for name in TRUE}
     assert max(map(len, arms.values())) > 1
     for name, cost in fitted.items():
         start, each = TRUE[name.partition(",")[0]]
@@ -101,12 +100,12 @@ def test_costs_are_written_beside_those_that_a_fit_says_nothing_of(tmp_path, mon
 
 
 def test_the_log_of_a_job_says_what_each_chunk_took(tmp_path, runs):
-    run = next(one for one in runs if one.replicates > 10)
+    run = next(each for each in runs if each.replicates > 10)
     file = run.chunk_file(next(iter(run.chunks())))
     (tmp_path / "simulate").mkdir()
     (tmp_path / "simulate" / "one.log").write_text(f"results/{file} 12.50 s\nanother line\n")
-    (one,) = command.taken(tmp_path)
-    assert (one.spec, one.seconds) == (run.spec, 12.5)
+    (chunk,) = command.taken(tmp_path)
+    assert (chunk.spec, chunk.seconds) == (run.spec, 12.5)
 
 
 @pytest.mark.parametrize(
@@ -135,4 +134,4 @@ def test_what_is_recorded_is_the_workflow_as_configured(config):
     tasks = scaling.workflow(config, seconds)
     assert {task.name for task in tasks} == seconds.keys(), "record a run: scaling.py --record"
     with pytest.raises(ValueError, match="how long these jobs took: site"):
-        scaling.workflow(config, {key: one for key, one in seconds.items() if key != "site"})
+        scaling.workflow(config, {key: value for key, value in seconds.items() if key != "site"})

@@ -1,5 +1,6 @@
 """The command line: help for everything, one line for what goes wrong."""
 
+import itertools
 import json
 import shlex
 import sys
@@ -25,27 +26,17 @@ def spec():
     return shrunk.experiment_of("banditq", "full_information", SEED).runs[0].spec
 
 
-# ------------------------------------------------------------------------------------------ help
-
-
 @pytest.mark.parametrize(
-    ("words", "files"),
-    [
-        (["--version"], set()),
-        (["claims", "--help"], {"audit"}),
-        (["--help"], set(FILES)),
-    ],
+    ("arguments", "files"),
+    [(["--version"], set()), (["claims", "--help"], {"audit"}), (["--help"], set(FILES))],
 )
-def test_help_imports_the_files_it_shows_and_nothing_that_takes_long(words, files):
+def test_help_imports_the_files_it_shows_and_nothing_that_takes_long(arguments, files):
     code = (
-        "import sys, contextlib, io\n"
-        "from fairbandits.cli.main import main\n"
-        "with contextlib.redirect_stdout(io.StringIO()):\n"
-        "    main(sys.argv[1:], standalone_mode=False)\n"
-        "print(*sys.modules)"
+        "import sys; from fairbandits.cli.main import main;"
+        "main(sys.argv[1:], standalone_mode=False); print(*sys.modules)"
     )
-    done = process(sys.executable, "-c", code, *words)
-    imported = set(done.stdout.split())
+    done = process(sys.executable, "-c", code, *arguments)
+    imported = set(done.stdout.splitlines()[-1].split())
     assert imported.isdisjoint({"numpy", "numba", "pandas", "pyarrow", "scipy", "matplotlib"})
     assert {file for file in FILES if f"fairbandits.cli.{file}" in imported} == files
 
@@ -53,17 +44,17 @@ def test_help_imports_the_files_it_shows_and_nothing_that_takes_long(words, file
 @pytest.mark.parametrize("name", main.commands)
 def test_examples_of_help_can_be_typed(name):
     command = main.get_command(None, name)
-    words = command.epilog
-    assert words.startswith("\b\nExamples:\n")
-    assert words.removeprefix("\b\n").splitlines()[-1] in succeed(name, "--help")
-    for line in words.splitlines()[2:]:
+    examples = command.epilog
+    assert examples.startswith("\b\nExamples:\n")
+    assert examples.removeprefix("\b\n").splitlines()[-1] in succeed(name, "--help")
+    for line in examples.splitlines()[2:]:
         program, called, *rest = shlex.split(line.partition(" > ")[0])
         assert (program, called) == ("fairbandits", name)
         command.make_context(name, rest)
 
 
 @pytest.mark.parametrize(
-    ("words", "needed"),
+    ("command", "needed"),
     [
         ("figure banditq fig1", ("--svg", "--png", "--table")),
         ("replay banditq-uai2024", ("--arms", "--feedback", "--out")),
@@ -72,30 +63,27 @@ def test_examples_of_help_can_be_typed(name):
         ("export", ("--format",)),
     ],
 )
-def test_what_a_step_needs_is_named(words, needed):
+def test_what_a_step_needs_is_named(command, needed):
     values = {"--arms": "5", "--feedback": "full"}
     for missing in needed:
-        given = [word for one in needed if one != missing for word in (one, values.get(one, "x"))]
-        result = invoke(*words.split(), *given)
+        given = [(name, values.get(name, "x")) for name in needed if name != missing]
+        result = invoke(*command.split(), *itertools.chain(*given))
         assert result.exit_code == 2
         assert f"Missing option '{missing}'" in result.output
 
 
 @pytest.mark.parametrize(
-    ("words", "meant"),
+    ("arguments", "meant"),
     [
         (["simulat"], "'simulate'"),
         (["replicate", "--smoek"], "--smoke"),
         (["claims", "--papr", "banditq"], "--paper"),
     ],
 )
-def test_unknown_words_name_the_nearest(words, meant):
-    line = failure(*words, code=2)
+def test_unknown_words_name_the_nearest(arguments, meant):
+    line = failure(*arguments, code=2)
     assert "Did you mean" in line
     assert meant in line
-
-
-# ------------------------------------------------------------------------------------ replicate
 
 
 @pytest.fixture
@@ -112,7 +100,7 @@ def base(tmp_path, monkeypatch):
 def launched(base, monkeypatch):
     """A list of what the workflow would be started with; it is not."""
     calls = []
-    monkeypatch.setattr(launch, "launch", lambda *words, **options: calls.append((words, options)))
+    monkeypatch.setattr(launch, "launch", lambda *names, **options: calls.append((names, options)))
     return calls
 
 
@@ -124,24 +112,21 @@ def test_a_target_that_there_is_not(launched):
 
 def test_scales_are_files_of_the_configuration(base, launched):
     succeed("replicate")
-    names = ("smoke", "preview", "large")
-    for name in names:
+    assert launched.pop()[1]["files"] == []
+    for name in ("smoke", "preview", "large"):
         succeed("replicate", f"--{name}", "--cores", "3")
-    files = [options["files"] for _, options in launched]
-    assert files[0] == []
-    for name, some in zip(names, files[1:], strict=True):
-        assert some == [base, ROOT / "config" / f"{name}.yaml"]
+        assert launched.pop()[1]["files"] == [base, ROOT / "config" / f"{name}.yaml"]
 
 
 @pytest.mark.parametrize(
-    "words",
+    "arguments",
     [
         *(["--set", "a.b=1"], ["--replicates", "5"], ["--out", "x"], ["--replicates", "1"]),
         *(["--seed", "7"], ["--smoke", "--preview"]),
     ],
 )
-def test_a_variant_needs_a_folder_and_a_change_and_scales_exclude_each_other(launched, words):
-    failure("replicate", *words, code=2)
+def test_a_variant_needs_a_folder_and_a_change_and_scales_exclude_each_other(launched, arguments):
+    failure("replicate", *arguments, code=2)
     assert launched == []
 
 
@@ -153,21 +138,18 @@ def test_a_variant_is_launched_from_its_own_folder(tmp_path, base, launched):
     assert not out.exists()
     for _ in range(2):  # the second takes up what the first began
         succeed("replicate", "--set", f"{change}=0.6", "--replicates", "20", "--out", out)
-    (words, options), again = launched
-    assert again == (words, options)
+    (arguments, options), again = launched
+    assert again == (arguments, options)
     assert options["files"] == [base, out / "variant.yaml"]
-    assert {"banditq_fig1", "banditq_fig7"} <= set(words[0])
+    assert {"banditq_fig1", "banditq_fig7"} <= set(arguments[0])
     variant = load_config(options["files"])
     run = shrunk.run_of(variant, "banditq/oracle_lfg/banditq-bernoulli")
     assert run.spec.parameters["V_exponent"] == 0.6
     assert all(folder.startswith(str(out)) for folder in variant.folders.values())
 
 
-# ---------------------------------------------------------------------------------- what goes wrong
-
-
 @pytest.mark.parametrize(
-    ("words", "says"),
+    ("command", "says"),
     [
         ("claims nosuch-claim", "no claim 'nosuch-claim'; `fairbandits claims` lists all"),
         ("audit banditq --only x", "no claim 'x'; `fairbandits claims --paper banditq` lists all"),
@@ -175,8 +157,8 @@ def test_a_variant_is_launched_from_its_own_folder(tmp_path, base, launched):
         ("rejudge nosuch-claim", "no claim 'nosuch-claim'; `fairbandits claims` lists all"),
     ],
 )
-def test_unknown_claims_name_those_near_and_what_lists_all(words, says):
-    line = failure(*words.split())
+def test_unknown_claims_name_those_near_and_what_lists_all(command, says):
+    line = failure(*command.split())
     assert says in line
     assert len(line) < 200
 
@@ -193,9 +175,9 @@ def test_an_interrupted_command_says_so(monkeypatch, name, again):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(main.get_command(None, name), "callback", interrupt)
-    found = invoke(name, *["x.py"][: name == "judge"])
-    assert found.exit_code == 130
-    assert found.stderr == f"Interrupted. The same command {again}.\n"
+    result = invoke(name, *["x.py"][: name == "judge"])
+    assert result.exit_code == 130
+    assert result.stderr == f"Interrupted. The same command {again}.\n"
 
 
 NO_PLAN = "it needs chunks, each with run, seed, replicates, out"
@@ -217,10 +199,10 @@ def test_what_is_no_plan(text, says, tmp_path):
     assert failure("simulate", file).startswith(f"{file} {says}")
 
 
-@pytest.mark.parametrize("one", ["5", "", "3-1", "-3", "1-", "a-b", "1-2-3", "0.5-1", "²-³"])
-def test_plan_of_no_replicates(tmp_path, spec, one):
-    says = f"cannot be read as a plan: replicates must be a range such as 0-49, got {one!r}"
-    assert planned(tmp_path, spec, one) == f"{tmp_path / 'plan.json'} {says}"
+@pytest.mark.parametrize("replicates", ["5", "", "3-1", "-3", "1-", "a-b", "1-2-3", "0.5-1", "²-³"])
+def test_plan_of_no_replicates(tmp_path, spec, replicates):
+    says = f"cannot be read as a plan: replicates must be a range such as 0-49, got {replicates!r}"
+    assert planned(tmp_path, spec, replicates) == f"{tmp_path / 'plan.json'} {says}"
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,6 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.fixture(scope="module")
 def shim(tmp_path_factory):
-    """Return the library whose calls fail."""
     made = tmp_path_factory.mktemp("shim") / "failing_io.so"
     how = ["-shared", "-fPIC", "-Wall", "-Werror", "-o", made, HERE / "failing_io.c", "-ldl"]
     process("cc", *how)
@@ -38,14 +37,14 @@ def begun(tmp_path):
     """Return a folder with plans of a figure, and the name of its dataset."""
     limits = {"replicates": 2, "chunk": 2}
     config = shrunk.config(["banditq"], 1, **limits)
-    (one,) = config.shown_in("banditq", "fig1")
+    (experiment,) = config.shown_in("banditq", "fig1")
     settings = json.dumps(shrunk.settings(["banditq"], 1, **limits))
     (tmp_path / "small.yaml").write_text(settings.replace("nowhere", "results"))
     for name, jobs in zip(("simulate", "collect"), jobs_of(config), strict=True):
         tasks = [task for job in jobs for task in json.loads(job.content)]
-        own = [task for task in tasks if f"/{one.name}" in task["out"]]
-        (tmp_path / f"{name}.json").write_text(json.dumps(own).replace("nowhere", "results"))
-    return tmp_path, f"results/{one.dataset}"
+        chosen = [task for task in tasks if f"/{experiment.name}" in task["out"]]
+        (tmp_path / f"{name}.json").write_text(json.dumps(chosen).replace("nowhere", "results"))
+    return tmp_path, f"results/{experiment.dataset}"
 
 
 def tried(shim, begun, every):

@@ -27,7 +27,7 @@ def test_the_page_follows_from_the_file_and_its_tests_are_there():
     assert faults_page.names() <= defined
     page = faults_page.PAGE.read_text(encoding="utf-8")
     ran = re.findall(r"`(test_\w+)` (\d+)(?:, \*\*(\d+) failed)?", page)
-    outcomes = {name: Counter(tries=int(one), failed=int(two or 0)) for name, one, two in ran}
+    outcomes = {name: Counter(tries=int(count), failed=int(two or 0)) for name, count, two in ran}
     assert faults_page.page(defaultdict(Counter, outcomes)) == page, "run `make faults`"
 
 
@@ -80,37 +80,21 @@ def test_any_setting_replaced_by_anything(paper, tmp_path, rng, record_property)
     record_property("tries", TRIES)
 
 
+DRAWN = "--png x --table x"
 COMMANDS = [
-    "simulate {}",
-    "simulate FOLDER",
-    "simulate FILE --run",
-    "collect {}",
-    "collect FOLDER",
-    "collect --experiment {}",
-    "simulate --block {}",
-    "figure banditq fig1 FOLDER --svg x --png x --table x",
-    "figure banditq fig1 FILE --svg x --png x --table x",
-    "figure banditq fig1 --svg x --png x --table x",
-    "figure banditq fig1 FILE --svg FOLDER --png x --table x",
+    *("simulate {}", "simulate FOLDER", "simulate FILE --run", "simulate --block {}"),
+    *("collect {}", "collect FOLDER", "collect --experiment {}"),
+    *(f"figure banditq fig1 {file} --svg x {DRAWN}" for file in ("FOLDER", "FILE", "")),
+    f"figure banditq fig1 FILE --svg FOLDER {DRAWN}",
     "replay banditq-uai2024 --arms 5 --feedback full --rounds 0 --out x",
     "replay banditq-uai2024 --arms 5 --feedback full --published FOLDER --out x",
-    "verify --lock FOLDER",
-    "verify --sample -1",
-    "verify --config FOLDER",
-    "lock --config FILE",
-    "lock --out FOLDER",
-    "audit banditq --seed -1",
-    "audit banditq --results FILE",
-    "verdicts",
-    "verdicts FILE --joint x --out x",
-    "record FILE FILE FILE",
-    "notebook FILE x",
-    "notebook FOLDER x",
-    "site FILE --figures FILE --out x",
-    "site FILE --figures FOLDER --out FILE",
-    "fetch nowhere",
-    "replicate --cores 0",
-    "nothing",
+    *("verify --lock FOLDER", "verify --sample -1", "verify --config FOLDER"),
+    *("lock --config FILE", "lock --out FOLDER"),
+    *("audit banditq --seed -1", "audit banditq --results FILE"),
+    *("verdicts", "verdicts FILE --joint x --out x", "record FILE FILE FILE"),
+    *("notebook FILE x", "notebook FOLDER x"),
+    *("site FILE --figures FILE --out x", "site FILE --figures FOLDER --out FILE"),
+    *("fetch nowhere", "replicate --cores 0", "nothing"),
 ]
 
 
@@ -130,12 +114,9 @@ def test_commands_refuse_in_words(line, tmp_path, monkeypatch):
 
 
 def test_a_full_disk_is_told_with_the_file(tmp_path):
-    def fill():
-        raise OSError("[Errno 28] Error writing bytes to file. Detail: No space left on device")
-
-    file = tmp_path / "out.parquet"
-    with pytest.raises(OSError, match="No space left") as error, replacing(file):
-        fill()
+    file, says = (tmp_path / "out.parquet", "[Errno 28] Error writing bytes to file: No space")
+    with pytest.raises(OSError, match="No space") as error, replacing(file):
+        raise OSError(says)
     assert str(error.value).startswith(f"{file} could not be written, and is as it was: [Errno 28]")
     with pytest.raises(FileNotFoundError) as error, replacing(file):
         (tmp_path / "none").read_text()
@@ -148,14 +129,14 @@ def test_flipped_bits_of_results_are_found(tmp_path, rng, record_property):
     file = shrunk.dataset_of(shrunk.experiment_of("banditq", "oracle_lfg", SEED), tmp_path, SEED)
     content, wanted = file.read_bytes(), table_hash(read_table(file))
     said = []
-    for place in rng.choice(len(content), FLIPS, replace=False):
+    for at in rng.choice(len(content), FLIPS, replace=False):
         spoilt = bytearray(content)
-        spoilt[place] ^= 1 << int(rng.integers(8))
+        spoilt[at] ^= 1 << int(rng.integers(8))
         file.write_bytes(spoilt)
         try:
             assert table_hash(read_table(file)) == wanted
         except StoreError as error:
             said.append(str(error))
-    assert all(str(file) in one for one in said)
+    assert all(str(file) in message for message in said)
     assert len(said) > FLIPS / 2
     record_property("tries", FLIPS)

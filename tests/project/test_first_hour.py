@@ -12,6 +12,7 @@ import fairbandits as fb
 import own_policy
 import small
 from commands import said
+from plain import Plain
 
 ARMS = fb.instances.fair_ucb(2)
 
@@ -20,10 +21,10 @@ def test_readmes_policy_goes_to_the_arena(tmp_path, tmp_path_factory, monkeypatc
     monkeypatch.setattr(sys, "path", [*sys.path])
     monkeypatch.delitem(sys.modules, "my_policies", raising=False)
     (file := tmp_path / own_policy.NAME).write_text(own_policy.SOURCE)
-    words = ["arena", f"{file}:FairGreedy", "--results", small.small_arena(tmp_path_factory)]
-    words += ["--contract", "minimum_pulls", "--instances", "fair_ucb_2", "--jobs", "1"]
-    words += ["--out", tmp_path / "page.html"]
-    assert re.search(r"minimum_pulls\s+fair_ucb_2\s+(yes|no)", said(*words))
+    arguments = ["arena", f"{file}:FairGreedy", "--results", small.small_arena(tmp_path_factory)]
+    arguments += ["--contract", "minimum_pulls", "--instances", "fair_ucb_2", "--jobs", "1"]
+    arguments += ["--out", tmp_path / "page.html"]
+    assert re.search(r"minimum_pulls\s+fair_ucb_2\s+(yes|no)", said(*arguments))
 
 
 def test_quotas_of_an_instance_are_numbers():
@@ -34,36 +35,21 @@ def test_quotas_of_an_instance_are_numbers():
     assert quotas[0] < quotas[2] < 0.26
     assert np.array(quotas, float).tolist() == [0.2, 0.3, 0.25]
     text = ("1/5", "3/10", "1/4")
-    one, other = (fb.run(fb.FairUCB(given), ARMS, 200, 2, quotas=given) for given in (quotas, text))
-    assert one.plays.tolist() == other.plays.tolist()
-    assert one.quotas == other.quotas
+    numbers, other = (fb.run(fb.FairUCB(r), ARMS, 200, 2, quotas=r) for r in (quotas, text))
+    assert numbers.plays.tolist() == other.plays.tolist()
+    assert numbers.quotas == other.quotas
 
 
 def helper():
     return random.random()
 
 
-class Own:
-    """What a newcomer changes."""
-
-    feedback = "bandit"
-
-    def start(self, n_arms, horizon):
-        return type(self)()
-
-    def choose(self, t, coin):
-        return 0
-
-    def learn(self, t, arm, reward):
-        pass
-
-
-class Global(Own):
+class Global(Plain):
     def choose(self, t, coin):
         return np.random.randint(3)  # noqa: NPY002
 
 
-class Helped(Own):
+class Helped(Plain):
     def choose(self, t, coin):
         return self.by_chance()
 
@@ -71,14 +57,14 @@ class Helped(Own):
         return int(3 * helper())
 
 
-class NoTime(Own):
+class NoTime(Plain):
     def learn(self, arm, reward):
         pass
 
 
-class NoHorizon(Own):
+class NoHorizon(Plain):
     def start(self, n_arms):
-        return type(self)()
+        pass
 
 
 def compare(policy, **settings):
@@ -90,35 +76,17 @@ WRONG = [
     (lambda: fb.instances.fairucb, AttributeError, "'fairucb'; did you mean 'fair_ucb'?"),
     (lambda: fb.FairUCB(0.2), ValueError, "quotas must have one entry per arm, .* got 0.2"),
     (lambda: fb.HTUCB("1/5", 0.5), ValueError, "quotas must have one entry per arm, .* got '1/5'"),
-    (
-        lambda: fb.LFG(ARMS.quotas, eta="100"),
-        ValueError,
-        "eta must be a number, got '100'; write 100 without quotes",
-    ),
-    (
-        lambda: fb.BanditQ(ARMS.quotas),
-        ValueError,
-        r"targets are rates of reward, got quotas, .*: \(1/5, 3/10, 1/4\); give targets=",
-    ),
-    (lambda: fb.BanditQ((0.1, "1/5")), ValueError, "targets must be a number, got '1/5' for arm 2"),
-    (
-        lambda: compare(NoTime()),
-        TypeError,
-        r"NoTime.learn must take \(t, action, reward\), it takes \(arm, reward\); write def learn",
-    ),
+    (lambda: fb.BanditQ(ARMS.quotas), ValueError, r"got quotas, .*: \(1/5, 3/10, 1/4\); give targ"),
+    (lambda: compare(NoTime()), TypeError, r"NoTime.learn must .*, it takes \(arm, reward\); wri"),
     (lambda: compare(NoHorizon()), TypeError, r"NoHorizon.start must take \(n_arms, horizon\)"),
     (lambda: compare(fb.Hedge()), ValueError, "leave them away, or give targets in their place"),
-    (
-        lambda: compare(Global()),
-        ValueError,
-        r"np.random.randint in Global.choose \(.*py, line \d+\)",
-    ),
+    (lambda: compare(Global()), ValueError, r"np.random.randint in Global.choose \(.*, line \d+\)"),
     (lambda: compare(Helped()), ValueError, r"draws from random.random in helper \(.*unit\(coin\)"),
     (lambda: compare(fb.compiled(Global())), ValueError, "np.random.randint in Global.choose"),
 ]
 
 
-@pytest.mark.parametrize(("call", "error", "says"), WRONG, ids=[one[2][:40] for one in WRONG])
+@pytest.mark.parametrize(("call", "error", "says"), WRONG, ids=[row[2][:40] for row in WRONG])
 def test_what_cannot_work_is_said_at_once(call, error, says):
     with pytest.raises(error, match=says) as caught:
         call()

@@ -50,17 +50,17 @@ def test_commands_of_the_pages_can_be_typed():
     commands = [line for line in lines if line.startswith("fairbandits ")]
     assert len(commands) > 20
     for line in commands:
-        name, *words = shlex.split(line)[1:]
-        if words or name != "figure":
+        name, *arguments = shlex.split(line)[1:]
+        if arguments or name != "figure":
             command = main.get_command(None, name)
-            command.make_context(name, words, resilient_parsing="FILE" in line)
+            command.make_context(name, arguments, resilient_parsing="FILE" in line)
 
 
 @pytest.mark.workflow
 def test_a_look_ahead_writes_nothing(tmp_path):
     change = ["--set", "oracle_lfg.banditq.V_exponent=0.6", "--replicates", "3"]
-    words = ["replicate", "--dry-run", "banditq_fig7", *change, "--out", str(tmp_path / "v")]
-    done = process(sys.executable, "-m", "fairbandits.cli.main", *words, cwd=ROOT)
+    arguments = ["replicate", "--dry-run", "banditq_fig7", *change, "--out", str(tmp_path / "v")]
+    done = process(sys.executable, "-m", "fairbandits.cli.main", *arguments, cwd=ROOT)
     lines = done.stdout.splitlines()
     assert "3 jobs, less than a minute on " in " ".join(lines)
     assert "  figures: 1 (banditq_fig7)" in lines
@@ -92,11 +92,11 @@ def test_a_new_claim_is_judged_on_the_data_at_hand(project):
 
 @pytest.mark.slow
 def test_a_symbol_that_a_glossary_has_twice_is_found_with_the_claims(project):
-    file = project.folder / "papers" / "banditq" / "glossary.yaml"
-    text = file.read_text(encoding="utf-8")
-    file.write_text(text.replace("terms:\n", "terms:\n  $T$: the horizon\n", 1), encoding="utf-8")
+    file, usual = "papers/banditq/glossary.yaml", "terms:\n"
+    twice = f"{usual}  $T$: the horizon\n"
+    project.change(file, usual, twice)
     said = project.command("check-claims", code=1)
-    file.write_text(text, encoding="utf-8")
+    project.change(file, twice, usual)
     assert "papers/banditq/glossary.yaml has key '$T$' twice, again in line " in said
 
 
@@ -116,8 +116,8 @@ def test_another_margin_is_one_command_and_writes_nothing(project):
 @pytest.mark.slow
 def test_data_of_another_seed_are_not_judged(project):
     kept, footer = project.data.read_bytes(), read_footer(project.data)
-    own = {key: one for key, one in footer.items() if key not in ("schema", "packages", "commit")}
-    write_table(project.data, read_table(project.data), own | {"seed": 5})
+    facts = {key: footer[key] for key in footer.keys() - {"schema", "packages", "commit"}}
+    write_table(project.data, read_table(project.data), facts | {"seed": 5})
     try:
         text = project.command("audit", "banditq", "--only", "banditq-new")
     finally:

@@ -18,10 +18,10 @@ from fairbandits.settings.schemas import ConfigError, read_yaml
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
-    lambda one: st.lists(one, max_size=3) | st.dictionaries(st.sampled_from(string.hexdigits), one),
+    lambda sub: st.lists(sub, max_size=3) | st.dictionaries(st.sampled_from(string.hexdigits), sub),
 )
 SIGNS = st.text("[]{}-?:,&*!|>'\"%@#<=~.019eE_+ ab\t\n\\\0\u2028", max_size=60).map(str.encode)
-ANY = st.binary(max_size=60) | SIGNS | JSON.map(lambda one: json.dumps(one).encode())
+ANY = st.binary(max_size=60) | SIGNS | JSON.map(lambda content: json.dumps(content).encode())
 
 
 def spoilt(content):

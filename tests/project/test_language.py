@@ -52,26 +52,26 @@ def texts(kind: str) -> Iterator[tuple[str, str]]:
     elif kind == "notebooks":
         for file in sorted(ROOT.glob("notebooks/*.ipynb")):
             cells = json.loads(file.read_text(encoding="utf-8"))["cells"]
-            told = ["".join(one["source"]) for one in cells if one["cell_type"] == "markdown"]
+            told = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown"]
             yield file.name, "\n\n".join(told)
     elif kind == "help":
         for name in main.commands:
             command = main.get_command(None, name)
-            told = [command.help, *(getattr(one, "help", "") for one in command.params)]
+            told = [command.help, *(getattr(parameter, "help", "") for parameter in command.params)]
             yield name, "\n\n".join(filter(None, told))
     elif kind == "docstrings":
         for file in (path for folder in READ for path in SOURCE.glob(f"{folder}/*.py")):
             for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
                 if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
-                    place = f"{file.relative_to(SOURCE)}:{getattr(node, 'lineno', 1)}"
-                    yield place, ast.get_docstring(node) or ""
+                    where = f"{file.relative_to(SOURCE)}:{getattr(node, 'lineno', 1)}"
+                    yield where, ast.get_docstring(node) or ""
     else:
         for paper in real.papers().values():
-            yield from ((f"{paper.slug}: {one}", told) for one, told in paper.readings.items())
+            yield from ((f"{paper.slug}: {name}", told) for name, told in paper.readings.items())
             for name, claim in paper.claims.items():
                 told = [getattr(claim, key) for key in SAID]
-                for one in real.asked().get(name, []):
-                    told += [one.phrase, one.uncontrolled]
+                for answer in real.asked().get(name, []):
+                    told += [answer.phrase, answer.uncontrolled]
                 yield name, "\n\n".join(dict.fromkeys(filter(None, told)))
 
 
@@ -82,11 +82,11 @@ def test_sentences_are_short_and_words_are_those_of_the_list(kind):
     assert len(avoided) > 20
     avoid = re.compile(rf"\b({'|'.join(map(re.escape, avoided))})\b", re.IGNORECASE)
     wrong = []
-    for place, text in texts(kind):
+    for where, text in texts(kind):
         for block in prose(text):
-            wrong += [f"{place}: write other words than {word!r}" for word in avoid.findall(block)]
+            wrong += [f"{where}: write other words than {word!r}" for word in avoid.findall(block)]
             for sentence in re.split(r"(?<=[.!?])[\")]*\s+(?=[A-Z\"(\d])", block):
                 length = len(re.findall(r"[^\W\d_][\w'’-]*|\d[\d.,/]*", sentence))
                 if length > LONGEST:
-                    wrong.append(f"{place}: {length} words: {sentence}")
+                    wrong.append(f"{where}: {length} words: {sentence}")
     assert not wrong, "\n".join(wrong)

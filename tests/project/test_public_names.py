@@ -78,7 +78,7 @@ def test_public_names_are_there():
 def test_a_type_checker_sees_the_names_that_are_there(stub, module):
     tree = ast.parse((PACKAGE / f"{stub}.pyi").read_text(encoding="utf-8"))
     imports = [node for node in tree.body if isinstance(node, ast.ImportFrom)]
-    seen = {one.asname: node.module for node in imports for one in node.names}
+    seen = {alias.asname: node.module for node in imports for alias in node.names}
     assert sorted(seen) == module.__all__, f"add a line to {stub}.pyi for each public name"
     for name, home in seen.items():
         public = inspect.unwrap(getattr(module, name))  # measures check their arguments
@@ -95,5 +95,5 @@ def test_a_type_checker_finds_wrong_names_and_no_others(tmp_path):
     said = dict(re.findall(r"^program.py:(\d+): error: (.*)", done.stdout, re.MULTILINE))
     first = len(RIGHT.strip().splitlines()) + 1
     assert [*map(int, said)] == [*range(first, first + len(WRONG))], done.stdout + done.stderr
-    for words, expected in zip(said.values(), WRONG.values(), strict=True):
-        assert expected in words
+    for message, expected in zip(said.values(), WRONG.values(), strict=True):
+        assert expected in message

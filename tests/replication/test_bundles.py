@@ -23,12 +23,11 @@ def config(request):
 
 
 def changed(config, key, **changes):
-    """Return the configuration with other settings in the specification of one run."""
-    found = shrunk.run_of(config, key)
-    other = replace(found, spec=replace(found.spec, **changes))
+    changing = shrunk.run_of(config, key)
+    other = replace(changing, spec=replace(changing.spec, **changes))
     experiments = [
-        replace(one, runs=tuple(other if run is found else run for run in one.runs))
-        for one in config.experiments
+        replace(each, runs=tuple(other if run is changing else run for run in each.runs))
+        for each in config.experiments
     ]
     return replace(config, experiments=tuple(experiments))
 
@@ -39,7 +38,7 @@ def test_every_chunk_is_simulated_once_and_every_dataset_collected_once(config):
     assert set(files.values()) == {1}
     assert set(files) == {run.chunk_file(chunk) for run in config.runs for chunk in run.chunks()}
     assert Counter(file for job in jobs for file in job.outputs) == Counter(
-        one.dataset for one in config.experiments
+        experiment.dataset for experiment in config.experiments
     )
     assert sorted(file for job in jobs for file in job.inputs) == sorted(files)
 
@@ -56,7 +55,7 @@ def test_jobs_take_about_a_minute():
         if len(bundle.parts) > 1:
             total = sum(chunk.seconds for part in bundle.parts for chunk in part)
             assert total > MOST
-            assert len({one.suite or one.name for one in bundle.experiments}) == 1
+            assert len({each.suite or each.name for each in bundle.experiments}) == 1
 
 
 @pytest.mark.parametrize(
@@ -76,9 +75,9 @@ def test_files_hold_whole_blocks_of_replicates(chunk, replicates, seconds, fits)
     assert BLOCK == LANES
 
 
-def plans_that_differ(one, other, kind):
+def plans_that_differ(config, other, kind):
     """Return the names of jobs of a kind, 0 or 1, whose plans are others."""
-    before, after = ({job.name: job.plan for job in jobs_of(each)[kind]} for each in (one, other))
+    before, after = ({job.name: job.plan for job in jobs_of(c)[kind]} for c in (config, other))
     assert before.keys() == after.keys()
     return [name for name in before if before[name] != after[name]]
 
@@ -121,20 +120,20 @@ def test_plans_say_what_is_to_be_done(tmp_path):
     write_plans(config, [*simulating, *collecting])
     for job in simulating:
         chunks = read_plan(tmp_path / job.plan, "chunks")
-        assert [one["out"] for one in chunks] == [tmp_path / file for file in job.outputs]
-        for one in chunks:
-            key = "/".join(one["out"].relative_to(tmp_path).parts[1:4])
+        assert [task["out"] for task in chunks] == [tmp_path / file for file in job.outputs]
+        for task in chunks:
+            key = "/".join(task["out"].relative_to(tmp_path).parts[1:4])
             run = shrunk.run_of(config, key)
-            assert one["run"] == run.spec
-            assert one["seed"] == config.root_seed
-            replicates = one["replicates"]
-            assert f"{replicates[0]}-{replicates[-1]}" == one["out"].stem
+            assert task["run"] == run.spec
+            assert task["seed"] == config.root_seed
+            replicates = task["replicates"]
+            assert f"{replicates[0]}-{replicates[-1]}" == task["out"].stem
     for job in collecting:
         datasets = read_plan(tmp_path / job.plan, "datasets")
-        assert [one["out"] for one in datasets] == [tmp_path / file for file in job.outputs]
-        facts = {one.dataset: one.facts() for one in config.experiments}
-        for one in datasets:
-            wanted = facts[str(one["out"].relative_to(tmp_path))]
-            assert one["seed"] == config.root_seed
-            assert one["experiment"] == json.loads(json.dumps(wanted))
-            assert list(one["experiment"]["runs"]) == list(wanted["runs"])  # also their order
+        assert [task["out"] for task in datasets] == [tmp_path / file for file in job.outputs]
+        facts = {experiment.dataset: experiment.facts() for experiment in config.experiments}
+        for task in datasets:
+            wanted = facts[str(task["out"].relative_to(tmp_path))]
+            assert task["seed"] == config.root_seed
+            assert task["experiment"] == json.loads(json.dumps(wanted))
+            assert list(task["experiment"]["runs"]) == list(wanted["runs"])  # also their order

@@ -1,7 +1,6 @@
 """What a run's fingerprint covers: the code that the run goes through, and no more."""
 
 import shutil
-import subprocess
 import sys
 from dataclasses import replace
 
@@ -9,6 +8,7 @@ import pytest
 
 import real
 import shrunk
+from commands import process
 from fairbandits.audit.code import audit_code
 from fairbandits.data import provenance
 from fairbandits.data.provenance import RUNNING, used_by
@@ -36,7 +36,6 @@ def forget():
 
 @pytest.fixture
 def copied(tmp_path, monkeypatch):
-    """Return the folder of a copy of the package, to which fingerprints refer."""
     package = tmp_path / "fairbandits"
     shutil.copytree(provenance.PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__"))
     monkeypatch.setattr(provenance, "PACKAGE", package)
@@ -47,18 +46,21 @@ def copied(tmp_path, monkeypatch):
 
 
 def codes():
-    """Return the fingerprint of every configured run, of the files as they are now."""
     forget()
     return {run.key: code_of(run.spec) for run in CONFIG.runs}
 
 
-def changed(package, file, old="", new="A = 1\n"):
-    """Return the runs whose fingerprint changes with a file; the change stays."""
-    before = codes()
-    path = package / file
+def rewrite(path, old, new):
     text = path.read_text(encoding="utf-8")
     assert old in text
-    path.write_text(text.replace(old, new, 1) if old else text + new, encoding="utf-8")
+    path.write_text(text.replace(old, new), encoding="utf-8")
+
+
+def changed(package, file):
+    """Return the runs whose fingerprint changes with a file; the change stays."""
+    before = codes()
+    with (package / file).open("a") as end:
+        end.write("A = 1\n")
     after = codes()
     return {key for key in before if before[key] != after[key]}
 
@@ -67,25 +69,22 @@ def runs_with(*names):
     """Return the configured runs that have a policy, a learner or an observer of these."""
 
     def has(spec):
-        own = {spec.policy, *(name for name, _ in spec.observe)}
+        mine = {spec.policy, *(name for name, _ in spec.observe)}
         parameters = spec.parameters
         while parameters:
-            own.add(parameters.get("learner", ""))
+            mine.add(parameters.get("learner", ""))
             parameters = parameters.get("learner_parameters", {})
-        return own & set(names)
+        return mine & set(names)
 
     return {run.key for run in CONFIG.runs if has(run.spec)}
 
 
 def test_a_new_policy_leaves_all_runs_as_they_are(copied):
     before = codes()
-    (copied / "policies" / "mine.py").write_text("from fairbandits.engine import laws\n")
-    table = copied / "policies" / "__init__.py"
-    text = table.read_text(encoding="utf-8")
+    for folder in ("policies", "observers"):
+        (copied / folder / "mine.py").write_text("from fairbandits.engine import laws\n")
     line = '    "mixture": "wrapping:Mixture",\n'
-    assert line in text
-    table.write_text(text.replace(line, f'{line}    "mine": "mine:Mine",\n'), encoding="utf-8")
-    (copied / "observers" / "mine.py").write_text("from fairbandits.engine import laws\n")
+    rewrite(copied / "policies" / "__init__.py", line, f'{line}    "mine": "mine:Mine",\n')
     assert codes() == before
 
 
@@ -146,19 +145,21 @@ def spec_of(policy):
 def test_the_learner_that_is_not_named_counts(copied):
     wrapping = [made for made in POLICIES.values() if issubclass(made, HasLearner)]
     assert {made.learner for made in wrapping} == {code.USUAL_LEARNER}
-    spec = spec_of("mixture")
-    named = replace(spec, parameters={"learner": "ucb1"})
-    other = replace(spec, parameters={"learner": "thompson"})
-    nested = {"learner": "own_reward", "learner_parameters": {"learner": "thompson"}}
-    inside = replace(spec, parameters=nested)
-    forget()
-    before = [code_of(one) for one in (spec, named, other, inside)]
+    other = {"learner": "thompson"}
+    nested = {"learner": "own_reward", "learner_parameters": other}
+
+    def each():
+        forget()
+        return [
+            code_of(replace(spec_of("mixture"), parameters=parameters))
+            for parameters in ({}, {"learner": "ucb1"}, other, nested)
+        ]
+
+    before = each()
     assert before[0] == before[1]
     assert len(set(before)) == 3
     (copied / "policies" / "baselines.py").write_text("# nothing\n")
-    forget()
-    after = [code_of(one) for one in (spec, named, other, inside)]
-    assert [a == b for a, b in zip(after, before, strict=True)] == [True, True, False, False]
+    assert [a == b for a, b in zip(each(), before, strict=True)] == [True, True, False, False]
 
 
 def test_a_policy_of_ones_own_goes_by_all_policies(copied):
@@ -188,20 +189,20 @@ def test_imports_are_followed_in_every_form(copied):
         "    from fairbandits.engine.laws import inner\n"
     )
     forget()
-    found = used_by("one.py")
-    assert {"rationals.py", "policies/ucb1.py", "checks.py", "engine/laws.py"} <= set(found)
-    assert "policies/bf_ucb.py" not in found
+    files = used_by("one.py")
+    assert {"rationals.py", "policies/ucb1.py", "checks.py", "engine/laws.py"} <= set(files)
+    assert "policies/bf_ucb.py" not in files
 
 
 def kinds():
     """Return a small run for each kind of policy, learner and observers, of every law once."""
-    found = {}
-    for paper in dict.fromkeys(one.paper for one in CONFIG.experiments):
-        for one in shrunk.config([paper], 1, horizon=60, replicates=1, chunk=1).runs:
-            parameters = one.spec.parameters
-            kind = one.spec.policy, parameters.get("learner"), parameters.get("feedback")
-            found.setdefault((*kind, tuple(name for name, _ in one.spec.observe)), one.spec)
-    return found
+    specs = {}
+    for paper in dict.fromkeys(experiment.paper for experiment in CONFIG.experiments):
+        for run in shrunk.config([paper], 1, horizon=60, replicates=1, chunk=1).runs:
+            parameters = run.spec.parameters
+            kind = run.spec.policy, parameters.get("learner"), parameters.get("feedback")
+            specs.setdefault((*kind, tuple(name for name, _ in run.spec.observe)), run.spec)
+    return specs
 
 
 def test_a_run_goes_through_no_other_code():
@@ -242,6 +243,4 @@ def test_fingerprints_need_no_numba():
         " figure_code('banditq'), replay_code());"
         "assert not {'numba', 'pandas', 'numpy'} & set(sys.modules)"
     )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    assert len(set(done.stdout.split())) == 5
+    assert len(set(process(sys.executable, "-c", script).stdout.split())) == 5

@@ -1,5 +1,7 @@
 """Chunks become datasets: the same ones however they were cut, and none from bad chunks."""
 
+import itertools
+import os
 import re
 import shutil
 from dataclasses import replace
@@ -23,18 +25,14 @@ SEED = 20240716
 REPLICATES = 3
 HORIZON = 60
 #: Horizons of `trade_off`, which are apart.
-APART = [6300, 6901]
+APART, FEW = [6300, 6901], {"linear": 6, "log": 4}
 #: Kind of dataset -> paper, experiment, and limits of its small run.
 KINDS = {
     "plain": ("banditq", "full_information", {"horizon": HORIZON}),
     "probes of some": ("banditq", "oracle_lfg", {"horizon": HORIZON}),
     "swept": ("fair_ucb", "fairness", {"horizon": 120}),
     "drawn means, horizons": ("ht_ucb", "regret_5_02", {"horizon": 1200}),
-    "horizons apart": (
-        "banditq",
-        "trade_off",
-        {"horizon": APART[-1], "checkpoints": {"linear": 6, "log": 4}},
-    ),
+    "horizons apart": ("banditq", "trade_off", {"horizon": APART[-1], "checkpoints": FEW}),
 }
 every_kind = pytest.mark.parametrize("kind", KINDS)
 
@@ -116,12 +114,7 @@ def test_dataset_is_what_the_runs_give_however_they_are_cut(made, kind, tmp_path
 
 
 def first_run(chunks, facts):
-    """Return the chunks of the run that is collected first."""
     return [file for file in chunks if file.parent.name == next(iter(facts["runs"]))]
-
-
-def cut_off(file):
-    file.write_bytes(file.read_bytes()[:2000])
 
 
 def with_a_flipped_bit(file):
@@ -131,7 +124,6 @@ def with_a_flipped_bit(file):
 
 
 def of_another(**changes):
-    """Return what changes settings of the run that a chunk says it is of."""
     return lambda file: shrunk.rewritten(file, run=read_footer(file)["run"] | changes)
 
 
@@ -140,42 +132,39 @@ def with_footer(**footer):
 
 
 @pytest.mark.parametrize(
-    ("damage", "words"),
+    ("damage", "message_of"),
     [
         (of_another(horizon=61), " does not belong here: its run is .*61"),
         (of_another(stream="other"), " does not belong here: its run is .*'other'"),
         (with_footer(seed=3), f" .* its seed is 3, wanted {SEED}; delete .*"),
-        (
-            with_footer(code="0" * 16),
-            " is stale: code 0{16} made it, this is .*replicate` makes it",
-        ),
-        (cut_off, " is not a readable Parquet file"),
+        (with_footer(code="0" * 16), " is stale: code 0{16} made it, this is .*replicate` makes"),
+        (lambda file: os.truncate(file, 2000), " is not a readable Parquet file"),
         (with_a_flipped_bit, " is damaged"),
-        (lambda file: file.unlink(), " does not exist"),
+        (os.remove, " does not exist"),
     ],
 )
-def test_damaged_chunk(chunks, facts, tmp_path, damage, words):
+def test_damaged_chunk(chunks, facts, tmp_path, damage, message_of):
     damage(chunks[0])
     message = refusal(chunks, facts, tmp_path / "data.parquet")
-    assert re.match(f"{re.escape(str(chunks[0]))}{words}", message), message
+    assert re.match(f"{re.escape(str(chunks[0]))}{message_of}", message), message
 
 
 @pytest.mark.parametrize(
     ("given", "got"),
     [
-        (lambda own: own[1:], [2]),
-        (lambda own: [], []),
-        (lambda own: [*own, own[0]], [0, 1, 0, 1, 2]),
-        (lambda own: [*own, own[0].with_name("3-3.parquet")], [0, 1, 2, 3]),
+        (lambda files: files[1:], [2]),
+        (lambda files: [], []),
+        (lambda files: [*files, files[0]], [0, 1, 0, 1, 2]),
+        (lambda files: [*files, files[0].with_name("3-3.parquet")], [0, 1, 2, 3]),
     ],
     ids=["one missing", "all missing", "twice", "too many"],
 )
 def test_chunks_must_have_each_replicate_once(chunks, facts, tmp_path, given, got):
-    own, out = first_run(chunks, facts), tmp_path / "data.parquet"
+    files, out = first_run(chunks, facts), tmp_path / "data.parquet"
     run = experiment_of("plain").runs[0]
-    write_chunk(run.spec, SEED, range(3, 4), own[0].with_name("3-3.parquet"))
-    others = [file for file in chunks if file not in own]
-    assert refusal([*given(own), *others], facts, out) == (
+    write_chunk(run.spec, SEED, range(3, 4), files[0].with_name("3-3.parquet"))
+    others = [file for file in chunks if file not in files]
+    assert refusal([*given(files), *others], facts, out) == (
         f"{out}: the chunks of {run.name} must hold replicates 0 to {REPLICATES - 1} once each, "
         f"in order; got {got}"
     )
@@ -190,7 +179,6 @@ def test_chunk_of_no_run(chunks, facts, tmp_path):
 
 
 def rows(which):
-    """Return a change that keeps some rows."""
     return lambda columns: {name: values[which(columns)] for name, values in columns.items()}
 
 
@@ -198,11 +186,9 @@ def without(name, value):
     return rows(lambda columns: columns[name] != value)
 
 
-def moved(name, place, by):
-    """Return a change of a column's entry."""
-
+def moved(name, index, by):
     def change(columns):
-        columns[name][place] += by
+        columns[name][index] += by
 
     return change
 
@@ -254,14 +240,14 @@ SPOILT = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "run", "change", "words"), SPOILT)
-def test_spoilt_chunks_are_refused(made, kind, run, change, words, tmp_path):
+@pytest.mark.parametrize(("kind", "run", "change", "phrase"), SPOILT)
+def test_spoilt_chunks_are_refused(made, kind, run, change, phrase, tmp_path):
     files = copies_of(made(kind), tmp_path / "chunks")
-    file = next(one for one in files if one.parent.name.startswith(run))
+    file = next(file for file in files if file.parent.name.startswith(run))
     shrunk.rewritten(file, change)
     message = refusal(files, experiment_of(kind).facts(), tmp_path / "data.parquet")
-    assert words in message
-    if "have other means" not in words:
+    assert phrase in message
+    if "have other means" not in phrase:
         assert message.startswith(f"{file}: ")
         assert message.endswith(f"; delete {file} and run again")
 
@@ -269,11 +255,11 @@ def test_spoilt_chunks_are_refused(made, kind, run, change, words, tmp_path):
 @pytest.fixture(scope="module")
 def recorded():
     """Return the spec and columns of a run of BanditQ with either feedback."""
-    found = {}
+    tables = {}
     for feedback, name in (("full", "full_information"), ("bandit", "bandit_feedback")):
         spec = shrunk.experiment_of("banditq", name, SEED, horizon=HORIZON).runs[0].spec
-        found[feedback] = spec, simulate_chunk(spec, SEED, range(1, 4))
-    return found
+        tables[feedback] = spec, simulate_chunk(spec, SEED, range(1, 4))
+    return tables
 
 
 either_feedback = pytest.mark.parametrize("feedback", ["full", "bandit"])
@@ -315,32 +301,30 @@ def test_guard_knows_targets_of_the_instance(shares):
     config = shrunk.config(["banditq"], SEED, horizon=HORIZON)
     specs = (run.spec for run in config.runs if run.spec.policy == "banditq")
     asking = (spec for spec in specs if spec.parameters["targets"] == OF_INSTANCE)
-    spec = replace(next(one for one in asking if bool(one.target_shares) == shares), record=None)
+    spec = replace(next(each for each in asking if bool(each.target_shares) == shares), record=None)
     columns = simulate_chunk(spec, SEED, [1, 2])
     guard(pa.table(columns), spec, "file")
     columns["queue"][-spec.n_arms] += 1e-5
     refused(pa.table(columns), spec, BALANCE, columns["round"][-1])
 
 
-FINITE = ("reward", "queue", "idleness", "queue_max", "probability")
+FINITE = itertools.product(
+    ("reward", "queue", "idleness", "queue_max", "probability"), (np.nan, np.inf, -np.inf)
+)
 TOTAL, BALANCE = "plays sum to the round", "owed reward = queue - idleness"  # the latter is E3
 #: Column, change, place of it, and what then does not hold.
 SPOILT_ENTRIES = [
-    *(
-        (column, value, {"arm": 5}, f"{column} is finite")
-        for column in FINITE
-        for value in (np.nan, np.inf, -np.inf)
-    ),
+    *((column, value, {"arm": 5}, f"{column} is finite") for column, value in FINITE),
     *(("plays", change, {"arm": 4}, TOTAL) for change in (1, -1)),
     *((column, 1e-5, {"t": HORIZON}, BALANCE) for column in ("queue", "idleness", "reward")),
 ]
 
 
 @either_feedback
-@pytest.mark.parametrize(("column", "change", "place", "what"), SPOILT_ENTRIES)
-def test_guard_finds_a_spoilt_entry(recorded, feedback, column, change, place, what):
+@pytest.mark.parametrize(("column", "change", "index", "what"), SPOILT_ENTRIES)
+def test_guard_finds_a_spoilt_entry(recorded, feedback, column, change, index, what):
     small = 1e-6 if column == "plays" and feedback == "full" else 1  # plays are probabilities
-    spec, table, t = spoil(recorded, feedback, column, change * small, **place)
+    spec, table, t = spoil(recorded, feedback, column, change * small, **index)
     refused(table, spec, what, t)
 
 
@@ -369,7 +353,7 @@ def test_each_column_that_never_falls_is_tried():
 def test_guard_finds_what_falls(key):
     paper, name, run = key
     experiment = shrunk.experiment_of(paper, name, SEED, horizon=HORIZON)
-    spec = {one.name: one.spec for one in experiment.runs}[run]
+    spec = {run_of.name: run_of.spec for run_of in experiment.runs}[run]
     columns = simulate_chunk(spec, SEED, range(1))
     guard(pa.table(columns), spec, "file")
     n_arms = spec.n_arms

@@ -19,15 +19,14 @@ QUOTAS = ("1/25",) * 5
 
 
 def spec_of(name):
-    """Return the specification of a run with drawn means and horizons."""
     experiment = shrunk.experiment_of("ht_ucb", "regret_5_02", SEED, horizon=HORIZON)
-    return next(one.spec for one in experiment.runs if one.name == name)
+    return next(run.spec for run in experiment.runs if run.name == name)
 
 
 def drawn_naively(stream, replicate, arms):
     """Return the means that the documentation of `RandomInstance` says a replicate has."""
-    words = [naive.draw(SEED, stream, replicate, "instance", 0, k) for k in range(1, arms + 1)]
-    return [naive.open_unit(word) for word in words]
+    coins = [naive.draw(SEED, stream, replicate, "instance", 0, k) for k in range(1, arms + 1)]
+    return [naive.open_unit(word) for word in coins]
 
 
 @pytest.mark.parametrize("law", ["gaussian", "bernoulli", "beta"])
@@ -42,7 +41,7 @@ def test_means_come_from_the_documented_stream(law):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"),
+    ("arguments", "message"),
     [
         ((1,), "n_arms must be a whole number of at least 2, got 1"),
         ((2.5,), "n_arms must be a whole number of at least 2, got 2.5"),
@@ -55,8 +54,8 @@ def test_means_come_from_the_documented_stream(law):
         ((3, 0, 1, "gaussian", 0), "spread must be a finite number above 0, got 0"),
     ],
 )
-def test_random_instance_is_refused(arguments, words):
-    with pytest.raises(ValueError, match=re.escape(words)):
+def test_random_instance_is_refused(arguments, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
         RandomInstance(*arguments)
 
 
@@ -65,15 +64,13 @@ def test_a_run_meets_the_instance_of_each_replicate():
     checkpoints = [10, 100]
     both = run(UCB1(), arms, 100, [3, 1], seed=SEED, stream="s", checkpoints=checkpoints)
     assert both.means.tolist() == [drawn_naively("s", k, 5) for k in (3, 1)]
-    columns = both.columns()
-    assert columns["mean"].reshape(2, 2, 5).tolist() == [
-        [drawn_naively("s", k, 5)] * 2 for k in (3, 1)
-    ]
-    for place, replicate in enumerate((3, 1)):
+    by_round = both.columns()["mean"].reshape(2, 2, 5)
+    assert by_round.tolist() == [[drawn_naively("s", k, 5)] * 2 for k in (3, 1)]
+    for at, replicate in enumerate((3, 1)):
         fixed = Instance(drawn_naively("s", replicate, 5), "gaussian", 0.2)
         alone = run(UCB1(), fixed, 100, [replicate], seed=SEED, stream="s", checkpoints=checkpoints)
-        assert np.array_equal(alone.plays[0], both.plays[place])
-        assert np.array_equal(alone.rewards[0], both.rewards[place])
+        assert np.array_equal(alone.plays[0], both.plays[at])
+        assert np.array_equal(alone.rewards[0], both.rewards[at])
         assert alone.means is None
         assert "mean" not in alone.columns()
 
@@ -83,10 +80,12 @@ def test_penalty_rates():
     np.testing.assert_allclose(penalty_rates("half_range", means), [[0.3] * 3, [0] * 3])
     assert penalty_rates(0.45, means[0]).tolist() == [0.45] * 3
     assert penalty_rates([1, 2, 3], means).tolist() == [[1, 2, 3]] * 2
-    with pytest.raises(ValueError, match="penalties must be numbers or 'half_range', got 'range'"):
-        penalty_rates("range", means)
-    with pytest.raises(ValueError, match=r"penalties must have one entry per arm \(3\), got 2"):
-        penalty_rates([1, 2], means)
+    for wrong, says in (
+        ("range", "be numbers or 'half_range', got 'range'"),
+        ([1, 2], r"have one entry per arm \(3\), got 2"),
+    ):
+        with pytest.raises(ValueError, match=f"penalties must {says}"):
+            penalty_rates(wrong, means)
 
 
 @pytest.mark.parametrize("name", ["ht_ucb-gaussian", "soft-gaussian", "prophet-gaussian"])
@@ -95,7 +94,7 @@ def test_policies_have_the_penalties_and_means_of_their_replicate(name):
     columns = simulate_chunk(spec, SEED, [0, 2])
     ends = columns["round"] == HORIZON
     plays = columns["plays"][ends].reshape(2, 5)
-    for place, replicate in enumerate((0, 2)):
+    for at, replicate in enumerate((0, 2)):
         means = drawn_naively(spec.stream, replicate, 5)
         rate = (max(means) - min(means)) / 2
         if name.startswith("prophet"):
@@ -104,7 +103,7 @@ def test_policies_have_the_penalties_and_means_of_their_replicate(name):
             policy = HTUCB(QUOTAS, rate, threshold=spec.parameters["threshold"])
         arms = Instance(means, "gaussian", 0.2)
         alone = run(policy, arms, HORIZON, [replicate], seed=SEED, stream=spec.stream)
-        assert alone.plays[0, -1].tolist() == plays[place].tolist()
+        assert alone.plays[0, -1].tolist() == plays[at].tolist()
 
 
 def test_each_horizon_is_a_run_of_its_own():
@@ -115,12 +114,12 @@ def test_each_horizon_is_a_run_of_its_own():
     cells = spec.cells
     size = columns["round"].size // len(cells)
     assert size == 5
-    for place, cell in enumerate(cells):
+    for at, cell in enumerate(cells):
         arms = Instance(drawn_naively(spec.stream, 1, 5), "gaussian", 0.2)
         weight = cell["horizon"] ** cell["eta_exponent"]
         policy = LFG(QUOTAS, eta=weight, constant=2, arrivals="before")
         alone = run(policy, arms, cell["horizon"], [1], seed=SEED, stream=spec.stream)
-        part = slice(place * size, (place + 1) * size)
+        part = slice(at * size, (at + 1) * size)
         assert columns["plays"][part].tolist() == alone.plays[0, -1].tolist()
         assert set(columns["horizon"][part]) == set(columns["round"][part]) == {cell["horizon"]}
         assert set(columns["eta_exponent"][part]) == {cell["eta_exponent"]}

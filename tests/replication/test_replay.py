@@ -18,24 +18,23 @@ FEW = 300 if config.DISABLE_JIT else 2500
 either_feedback = pytest.mark.parametrize("feedback", ["full", "bandit"])
 
 
-def same(one, other):
-    """Assert that two replays are equal to the last bit."""
-    assert one.keys() == other.keys()
-    for name in one:
-        np.testing.assert_array_equal(one[name], other[name], err_msg=name)
+def same(columns, other):
+    assert columns.keys() == other.keys()
+    for name in columns:
+        np.testing.assert_array_equal(columns[name], other[name], err_msg=name)
 
 
 @pytest.mark.skipif(config.DISABLE_JIT, reason="two million rounds need the compiled loop")
 def test_bandit_replay_ends_where_the_published_curve_does():
-    found = replay(5, "bandit")
-    assert found["round"][-1] == 2_000_000
-    assert found["queue_1"][-1] == pytest.approx(1637.08, abs=0.01)
-    assert found["queue_2"][-1] == pytest.approx(3509.34, abs=0.01)
+    columns = replay(5, "bandit")
+    assert columns["round"][-1] == 2_000_000
+    assert columns["queue_1"][-1] == pytest.approx(1637.08, abs=0.01)
+    assert columns["queue_2"][-1] == pytest.approx(3509.34, abs=0.01)
     # highest points of the published curves, as read off them; every thousandth round is recorded
-    for name, height, place in (("queue_1", 4488, 130_000), ("queue_2", 7634, 116_000)):
-        highest = found[name].argmax()
-        assert found[name][highest] == pytest.approx(height, rel=0.01)
-        assert found["round"][highest] == pytest.approx(place, abs=5000)
+    for name, height, at in (("queue_1", 4488, 130_000), ("queue_2", 7634, 116_000)):
+        highest = columns[name].argmax()
+        assert columns[name][highest] == pytest.approx(height, rel=0.01)
+        assert columns["round"][highest] == pytest.approx(at, abs=5000)
 
 
 def history_of(arms, feedback, rounds):
@@ -63,18 +62,18 @@ def history_of(arms, feedback, rounds):
 @either_feedback
 def test_first_rounds_equal_the_naive_twin(arms, feedback):
     rounds = ROUNDS[arms]
-    found = replay(arms, feedback, rounds=rounds)
-    assert found["round"].tolist() == list(range(1, rounds + 1))
+    columns = replay(arms, feedback, rounds=rounds)
+    assert columns["round"].tolist() == list(range(1, rounds + 1))
     history = history_of(arms, feedback, rounds)
     _, means = naive.replay_source(arms)
     _, benchmark = naive.static_benchmark(means, naive.replay_targets(means))
     regret = naive.earned_regret(history, benchmark)
-    np.testing.assert_allclose(found["regret"], regret, rtol=0, atol=1e-8)
+    np.testing.assert_allclose(columns["regret"], regret, rtol=0, atol=1e-8)
     for k in (0, 1):
         rates = [record["accrued"][k] / record["t"] for record in history]
-        np.testing.assert_allclose(found[f"rate_{k + 1}"], rates, rtol=1e-9, atol=1e-15)
+        np.testing.assert_allclose(columns[f"rate_{k + 1}"], rates, rtol=1e-9, atol=1e-15)
         queues = [record["queue"][k] for record in history]
-        np.testing.assert_allclose(found[f"queue_{k + 1}"], queues, rtol=1e-9)
+        np.testing.assert_allclose(columns[f"queue_{k + 1}"], queues, rtol=1e-9)
 
 
 @pytest.mark.parametrize("arms", [5, 1000])
@@ -99,15 +98,11 @@ def test_size_of_the_blocks_does_not_matter(monkeypatch, feedback, block):
 def test_published_rounds_are_those_that_values_were_read_off_at():
     file = paper_file("banditq", "published")
     figures = read_yaml(file)["figures"]
-    found = program.published_rounds(figures, HORIZONS[1000])
-    wanted = {
-        one["round"]
-        for name in ("fig8", "fig9", "fig10", "fig11", "fig12", "fig13")
-        for one in figures[name]["values"]
-    }
-    assert found == sorted(wanted)
-    assert found[-1] == 3_000_000
-    assert len(found) > 40
+    rounds = program.published_rounds(figures, HORIZONS[1000])
+    wanted = {value["round"] for k in range(8, 14) for value in figures[f"fig{k}"]["values"]}
+    assert rounds == sorted(wanted)
+    assert rounds[-1] == 3_000_000
+    assert len(rounds) > 40
     # extremes of a curve are at no recorded round, and other figures are of other runs
     assert program.published_rounds(figures, HORIZONS[5]) == [2_000_000]
 
@@ -117,11 +112,11 @@ def test_rounds_are_recorded_besides_the_even_ones(also, rounds):
     if config.DISABLE_JIT and rounds > 300:
         pytest.skip("long runs need the compiled loop")
     even = replay(5, "bandit", rounds=rounds)
-    found = replay(5, "bandit", rounds=rounds, also=[*also, rounds + 1])
-    assert found["round"].tolist() == sorted({*even["round"].tolist(), *also})
-    assert found["round"].dtype == even["round"].dtype
-    kept = np.isin(found["round"], even["round"])
-    same({name: values[kept] for name, values in found.items()}, even)
+    columns = replay(5, "bandit", rounds=rounds, also=[*also, rounds + 1])
+    assert columns["round"].tolist() == sorted({*even["round"].tolist(), *also})
+    assert columns["round"].dtype == even["round"].dtype
+    kept = np.isin(columns["round"], even["round"])
+    same({name: values[kept] for name, values in columns.items()}, even)
 
 
 def test_rounds_begin_with_1():

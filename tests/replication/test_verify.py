@@ -54,19 +54,17 @@ def settings_in(folder):
 
 
 def config_in(folder):
-    """Return the small configuration itself."""
     return build_config(settings_in(folder), "test")
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """Return a folder with all results of the small run and their lock."""
     folder = tmp_path_factory.mktemp("made")
     config = config_in(folder)
-    for one in config.experiments:
+    for experiment in config.experiments:
         seed, chunks = config.root_seed, folder / "cache"
-        files = shrunk.chunks_of(one, chunks, seed)
-        collect(files, one.facts(), seed, folder / one.dataset)
+        files = shrunk.chunks_of(experiment, chunks, seed)
+        collect(files, experiment.facts(), seed, folder / experiment.dataset)
         shutil.rmtree(chunks)
     write_lock(config, folder / "results.lock")
     return folder
@@ -86,12 +84,10 @@ def lock(made):
 
 @pytest.fixture
 def data(config):
-    """Return the dataset of one experiment."""
     return config.results / "banditq" / "bandit_feedback.parquet"
 
 
 def content_in(table):
-    """Return the hash of the last run in a table."""
     rows = table.filter(pc.equal(table["run"], RUN.rpartition("/")[2])).drop(
         ["run", "policy", "law"]
     )
@@ -108,20 +104,15 @@ def rewritten(file, table, *, forged=False):
 
 
 def with_another_end(file):
-    """Return the table of a dataset with another last value."""
     table = read_table(file)
     values = table["probability"].to_numpy().copy()
     values[-1] = np.nextafter(values[-1], 1.0)
-    place = table.column_names.index("probability")
-    return table.set_column(place, "probability", pa.array(values))
+    at = table.column_names.index("probability")
+    return table.set_column(at, "probability", pa.array(values))
 
 
 def of_run(lock, key=RUN):
-    """Return the locked hashes of a run."""
     return lock["runs"][key].split()
-
-
-# --------------------------------------------------------------------------------- what is found
 
 
 def test_every_damaged_file_is_named(config, lock, data):
@@ -150,18 +141,16 @@ def simulated_again(config, lock):
     """Return the problems of replicates of one experiment, its two runs simulated again."""
     few = replace(config, experiments=(config.experiment("banditq", "bandit_feedback"),))
     problems = verify(few, lock, sample=10, seed=1)
-    return [one for one in problems if "simulated again" in one]
+    return [problem for problem in problems if "simulated again" in problem]
 
 
 def test_other_lock_is_found_in_files_and_in_new_simulations(config, lock, data):
     right = of_run(lock)
     wrong = ["0" * DIGITS] * REPLICATES
     lock["runs"][RUN] = " ".join(wrong)
-    problems = verify(config, lock, sample=0, seed=0)
-    assert problems == [
+    assert verify(config, lock, sample=0, seed=0) == [
         f"{data}, banditq-bernoulli: replicate 0 has content hash {right[0]}, "
-        f"results.lock has {wrong[0]}; "
-        "2 more of its 3 replicates differ"
+        f"results.lock has {wrong[0]}; 2 more of its 3 replicates differ"
     ]
     again = simulated_again(config, lock)
     assert again
@@ -174,11 +163,10 @@ def test_a_dataset_with_another_hash_is_found(config, lock, data, tmp_path):
     footer = read_footer(data)
     content = footer["content"] | {"banditq-bernoulli": "0" * 16}
     write_table(data, read_table(data), footer | {"content": content})
-    (problem,) = verify(config, lock, 0, 0)
     right = content_of_run(of_run(lock))
-    assert problem == (
+    assert verify(config, lock, 0, 0) == [
         f"{data}, banditq-bernoulli has content hash {right}, the footer says {'0' * 16}"
-    )
+    ]
     with pytest.raises(StoreError, match="has content hash"):
         write_lock(config, tmp_path / "none.lock")
 
@@ -192,16 +180,12 @@ def of_another_law(table):
     return table.set_column(table.column_names.index("law"), "law", laws)
 
 
-def without_a_column(table):
-    return table.drop(["reward"])
-
-
 @pytest.mark.parametrize(
     ("change", "says"),
     [
         (without_a_replicate, ": its rows must be arms 1 to 5 of the same rounds"),
         (of_another_law, ": the law of banditq-uniform02 must be 'uniform02', got ['beta']"),
-        (without_a_column, ", banditq-uniform02: replicate 0 has content hash "),
+        (lambda table: table.drop(["reward"]), ", banditq-uniform02: replicate 0 has content hash"),
     ],
 )
 def test_a_dataset_of_another_form_is_found(config, lock, data, change, says):
@@ -212,9 +196,9 @@ def test_a_dataset_of_another_form_is_found(config, lock, data, change, says):
 
 
 def test_tables_of_figures_and_replays_are_checked(config, lock, tmp_path):
-    one = config.experiment("banditq", "bandit_feedback")
-    drawn = {"paper": one.paper, "experiment": one.name, "seed": config.root_seed}
-    drawn["code"] = code_of_all(run.spec for run in one.runs)
+    experiment = config.experiment("banditq", "bandit_feedback")
+    drawn = {"paper": experiment.paper, "experiment": experiment.name, "seed": config.root_seed}
+    drawn["code"] = code_of_all(run.spec for run in experiment.runs)
     table = pa.table({"round": [1, 2], "mean": [0.5, None]})
     content = {"content": table_hash(table)}
     figure = tmp_path / "banditq" / "fig4.parquet"
@@ -292,17 +276,13 @@ def test_lock_that_cannot_be_read(tmp_path, content):
     assert "\n" not in text
 
 
-# ------------------------------------------------------------------------------- from the shell
-
-
 @pytest.fixture
 def command(config, tmp_path):
-    """Return a function that runs a command on the small configuration."""
     file = tmp_path / "config.yaml"
     file.write_text(yaml.safe_dump(settings_in(tmp_path)))
 
-    def run(*words):
-        return invoke(words[0], "--config", file, *words[1:])
+    def run(*arguments):
+        return invoke(arguments[0], "--config", file, *arguments[1:])
 
     return run
 
@@ -336,8 +316,8 @@ def test_the_arena_is_in_the_lock_where_it_has_run(command, tmp_path):
     file = Path(config.folders["results"], config.experiments[0].dataset)
     file.parent.mkdir(parents=True)
     file.write_bytes(b"damaged")
-    for words in (["verify", "--lock", tmp_path / "results.lock", "--all"], ["lock", "--out", "x"]):
-        result = command(*words)
+    for arguments in (["verify", "--lock", tmp_path / "x", "--all"], ["lock", "--out", "x"]):
+        result = command(*arguments)
         assert result.exit_code == 1
         assert str(file) in result.stderr or "does not exist" in result.stderr
 

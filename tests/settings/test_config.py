@@ -76,7 +76,7 @@ def test_a_smoke_run_is_smaller(published):
 def cut_rounds(rounds, most):
     """Return the rounds that a smoke run keeps, when not all of them."""
     assert rounds[-1] > most
-    return [one for one in rounds if one < most] + [most]
+    return [checkpoint for checkpoint in rounds if checkpoint < most] + [most]
 
 
 def test_a_preview_has_the_published_rounds_and_few_replicates(published):
@@ -85,8 +85,8 @@ def test_a_preview_has_the_published_rounds_and_few_replicates(published):
         assert few.replicates == min(3, full.replicates)
         if full.figures or full.companion_to:
             assert [run.spec for run in few.runs] == [run.spec for run in full.runs]
-            words = f"3 replicates in place of {full.replicates}"
-            assert mark([few.facts()]) == f"preview scale: not results; {words}"
+            cut = f"3 replicates in place of {full.replicates}"
+            assert mark([few.facts()]) == f"preview scale: not results; {cut}"
         else:
             assert few.horizon == max(300, few.runs[0].spec.n_arms)
 

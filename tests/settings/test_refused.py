@@ -39,11 +39,11 @@ SETTINGS = [
 ]
 
 
-@pytest.mark.parametrize(("settings", "words"), SETTINGS, ids=[words for _, words in SETTINGS])
-def test_what_cannot_be_is_refused_in_full_words(settings, words):
+@pytest.mark.parametrize(("settings", "message"), SETTINGS, ids=[row[-1] for row in SETTINGS])
+def test_what_cannot_be_is_refused_in_full_words(settings, message):
     with pytest.raises(ConfigError, match=r"^test: [^\n]*$") as refused:
         build_config(PUBLISHED | settings, "test")
-    assert words in str(refused.value)
+    assert message in str(refused.value)
 
 
 def test_a_setting_that_is_missing_is_named():
@@ -96,11 +96,7 @@ CASES = [
     (BANDITQ, {PARAMETERS: {}}, f"{PARAMETERS}: policy banditq: its parameter 'targets' is missi"),
     (BANDITQ, {PARAMETERS: {"targets": 0.5}}, f"{PARAMETERS}.targets should be a valid dict"),
     (BANDITQ, {f"{PARAMETERS}.targets.val": 3}, "targets: unknown key 'val'; did you mean 'value'"),
-    (
-        BANDITQ,
-        {f"{PARAMETERS}.V_exponents": 1},
-        "has no parameter 'V_exponents'; it takes: ",
-    ),
+    (BANDITQ, {f"{PARAMETERS}.V_exponents": 1}, "has no parameter 'V_exponents'; it takes: "),
     (BANDITQ, {f"{PARAMETERS}.step_c": 0}, "step_c must be a finite number above 0, got 0"),
     (HT, {"means": [0.5] * 5}, "means and drawn_means exclude each other; give one of them"),
     (HT, {"drawn_means.low": 1}, "drawn_means.low must be below high (1), got 1"),
@@ -140,21 +136,21 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("file", "changes", "words"), CASES, ids=[words for *_, words in CASES])
-def test_what_does_not_fit_together_is_refused(file, changes, words, tmp_path):
+@pytest.mark.parametrize(("file", "changes", "message"), CASES, ids=[row[-1] for row in CASES])
+def test_what_does_not_fit_together_is_refused(file, changes, message, tmp_path):
     def change(content):
-        for place, value in changes.items():
-            plain = value is None or place.rpartition(".")[2] in PLAIN
-            place = f"experiments.{EXPERIMENTS.get(file, '')}{place}"
-            set_at(content, place, value if plain else sourced(value))
+        for key, value in changes.items():
+            plain = value is None or key.rpartition(".")[2] in PLAIN
+            key = f"experiments.{EXPERIMENTS.get(file, '')}{key}"
+            set_at(content, key, value if plain else sourced(value))
 
     limits = {"horizon": 120} if file in (FAIR, AUDIT) else {}
-    assert words in refusal_of(tmp_path, *file, change, **limits)
+    assert message in refusal_of(tmp_path, *file, change, **limits)
 
 
-def set_at(content, place, value):
+def set_at(content, field, value):
     """Set the entry at a dotted place; None takes it away."""
-    *above, key = place.split(".")
+    *above, key = field.split(".")
     for name in above:
         content = content[name]
     content[key] = value
@@ -163,37 +159,29 @@ def set_at(content, place, value):
 
 
 @pytest.mark.parametrize(
-    ("place", "words"),
+    ("key", "message"),
     [
         ("record", "record.0 must be a column of docs/data-dictionary.md, got 'o0'"),
         ("policies", "policies should be a valid dictionary, got ['o0', 'o1', "),
     ],
 )
-def test_long_lists_are_refused_in_seconds_and_few_words(place, words, tmp_path):
-    names = [f"o{k}" for k in range(30_000)]
-
-    def change(content):
-        set_at(content, f"experiments.regret_5_02.{place}", names)
-
+def test_long_lists_are_refused_in_seconds_and_few_words(key, message, tmp_path):
+    names, at = [f"o{k}" for k in range(30_000)], f"experiments.regret_5_02.{key}"
     begun = time.process_time()
-    refusal = refusal_of(tmp_path, *HT, change)
-    assert words in refusal
+    refusal = refusal_of(tmp_path, *HT, lambda content: set_at(content, at, names))
+    assert message in refusal
     assert len(refusal) < 1100
     assert time.process_time() - begun < 20
 
 
 @pytest.mark.parametrize(
-    ("place", "value", "words"),
+    ("key", "value", "message"),
     [
         ("paper", "bandit", "paper must be 'banditq', got 'bandit'"),
         ("experiments.Full information", {}, "experiments must be a text that matches [a-z0-9_]+"),
-        (
-            "replays.replay_1000_full.title",
-            None,
-            "replay_1000_full: 'title' is a required",
-        ),
+        ("replays.replay_1000_full.title", None, "replay_1000_full: 'title' is a required"),
         ("replays.replay_1000_full.figures", ["fig1"], "'fig1' is already drawn from experiments."),
     ],
 )
-def test_a_file_that_is_no_papers_is_refused(place, value, words, tmp_path):
-    assert words in refusal_of(tmp_path, *BANDITQ, lambda content: set_at(content, place, value))
+def test_a_file_that_is_no_papers_is_refused(key, value, message, tmp_path):
+    assert message in refusal_of(tmp_path, *BANDITQ, lambda content: set_at(content, key, value))

@@ -32,9 +32,9 @@ def test_later_processes_remember(writable, tmp_path, monkeypatch):
         subprocess.run([sys.executable, "-c", CODE], capture_output=True, text=True, check=True)
         for _ in range(1 + writable)
     ]
-    assert [one.stdout.strip() for one in said] == ["True", "False"][: 1 + writable]
-    for one in said:
-        assert one.stderr.startswith("The cache cannot be used (") is not writable
+    assert [process.stdout for process in said] == ["True\n", "False\n"][: 1 + writable]
+    for process in said:
+        assert process.stderr.startswith("The cache cannot be used (") is not writable
     assert not any(temporary.iterdir())
 
 
@@ -69,12 +69,12 @@ OUTSIZED = {
 
 @pytest.mark.parametrize("kind", OUTSIZED)
 def test_files_without_bounds_are_refused_within_seconds(kind, tmp_path):
-    text, words = OUTSIZED[kind]
+    text, message = OUTSIZED[kind]
     (file := tmp_path / "outsized.yaml").write_text(text)
     begun = time.process_time()
     with pytest.raises(ConfigError, match=f"^{re.escape(str(file))} ") as error:
         read_yaml(file)
-    assert words in str(error.value)
+    assert message in str(error.value)
     assert time.process_time() - begun < 10
 
 
@@ -109,12 +109,12 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("content", "words"), WRONG, ids=[f"{row[0]!r:.40}" for row in WRONG])
-def test_file_that_is_no_configuration(content, words, tmp_path):
+@pytest.mark.parametrize(("content", "message"), WRONG, ids=[f"{row[0]!r:.40}" for row in WRONG])
+def test_file_that_is_no_configuration(content, message, tmp_path):
     file = tmp_path / "wrong.yaml"
     if content is not None:
         file.write_bytes(content if isinstance(content, bytes) else content.encode())
-    with pytest.raises(ConfigError, match=rf"^{re.escape(f'{file} {words}')}[^\n]*$"):
+    with pytest.raises(ConfigError, match=rf"^{re.escape(f'{file} {message}')}[^\n]*$"):
         read_yaml(file)
 
 
@@ -126,51 +126,34 @@ def test_what_settings_need_not_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("content", "words"),
+    ("content", "message"),
     [
         ("[" * 1_000_000, "it is nested too deeply"),
         ("1" * 5_000, "Exceeds the limit"),
         (" " * 10_000_001, "it has more than 10000000 bytes"),
     ],
 )
-def test_json_without_bounds_is_refused(content, words, tmp_path):
+def test_json_without_bounds_is_refused(content, message, tmp_path):
     (tmp_path / "plan.json").write_text(content)
-    with pytest.raises(ValueError, match=words):
+    with pytest.raises(ValueError, match=message):
         read_json(tmp_path / "plan.json")
 
 
 NUMBERS = {
-    "1e3": 1000,
-    "1E3": 1000,
-    "1.5e3": 1500,
-    "1.0e+3": 1000,
-    "+2e2": 200,
-    "-1_0e2": -1000,
-    ".5e1": 5,
-    "100e-2": 1,
-    "1e-2": 0.01,
-    "1.5e0": 1.5,
-    ".5": 0.5,
-    "1_000": 1000,
-    "0x10": 16,
-    "1e300": 1e300,
-    "'1e3'": "1e3",
-    "1e": "1e",
-    "1e3x": "1e3x",
-    "0x1e3": 0x1E3,
+    **{"1e3": 1000, "1E3": 1000, "1.5e3": 1500, "1.0e+3": 1000, "+2e2": 200, "-1_0e2": -1000},
+    **{".5e1": 5, "100e-2": 1, "1e-2": 0.01, "1.5e0": 1.5, ".5": 0.5, "1_000": 1000, "0x10": 16},
+    **{"1e300": 1e300, "'1e3'": "1e3", "1e": "1e", "1e3x": "1e3x", "0x1e3": 0x1E3},
 }
 
 
 @pytest.mark.parametrize("text", NUMBERS)
 def test_numbers_are_read_in_every_notation_and_written_so_that_they_come_back(text):
     for written in (f"a: {text}", yaml.safe_dump({"a": NUMBERS[text]})):
-        found = parse_yaml(written, "here")["a"]
-        assert (found, type(found)) == (NUMBERS[text], type(NUMBERS[text]))
+        number = parse_yaml(written, "here")["a"]
+        assert (number, type(number)) == (NUMBERS[text], type(NUMBERS[text]))
 
 
 class Named(Model):
-    """A block with names."""
-
     names: dict[Name, int] = {}  # noqa: RUF012
     title: str = ""
 

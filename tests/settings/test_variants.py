@@ -38,15 +38,15 @@ def refused(function, *arguments, **settings):
 def test_one_parameter_is_changed_and_nothing_else(published):
     variant = configured(changes={"oracle_lfg.banditq.V_exponent": 0.6}, replicates=20)
     assert variant.scale == "smoke"  # for all that must be of the published scale
-    for one, own in zip(variant.runs, published.runs, strict=True):
-        assert one.replicates == 20
-        if one.key.startswith("banditq/oracle_lfg/banditq-"):
-            parameters = {**own.spec.parameters, "V_exponent": 0.6}
-            assert parameters != own.spec.parameters
-            assert one.spec == replace(own.spec, parameters=parameters)
+    for run, before in zip(variant.runs, published.runs, strict=True):
+        assert run.replicates == 20
+        if run.key.startswith("banditq/oracle_lfg/banditq-"):
+            parameters = {**before.spec.parameters, "V_exponent": 0.6}
+            assert parameters != before.spec.parameters
+            assert run.spec == replace(before.spec, parameters=parameters)
         else:
-            assert one.spec == own.spec
-    said = {one.name: one.changed for one in variant.experiments if one.figures}
+            assert run.spec == before.spec
+    said = {each.name: each.changed for each in variant.experiments if each.figures}
     few = ("20 replicates in place of 200",)
     change = "banditq.V_exponent = 0.6 in place of 0.5"
     assert said == {
@@ -69,11 +69,7 @@ def test_one_parameter_is_changed_and_nothing_else(published):
         ("oracle_lgf.horizon", 10, "'oracle_lgf.horizon' is of no experiment; did you mean"),
         ("banditq.oracle_lgf.horizon", 10, "did you mean 'oracle_lfg'?"),
         ("oracle_lfg", 10, "oracle_lfg has no setting ''; it has horizon, replicates, means"),
-        (
-            "oracle_lfg.banditq.V_exponnt",
-            0.6,
-            "no setting 'banditq.V_exponnt'; did you mean",
-        ),
+        ("oracle_lfg.banditq.V_exponnt", 0.6, "no setting 'banditq.V_exponnt'; did you mean"),
         ("oracle_lfg.checkpoints", 10, "oracle_lfg has no setting 'checkpoints'"),
         ("oracle_lfg.banditq.V_exponent", 0.5, "oracle_lfg.banditq.V_exponent is 0.5 already"),
         ("oracle_lfg.banditq.V_exponent", "much", "V_exponent must be a number, got 'much'"),
@@ -94,7 +90,7 @@ def test_another_seed_is_a_variant_of_all_that_is_drawn(published):
     assert variant.root_seed == 7
     facts = variant.experiment("banditq", "oracle_lfg").facts()
     assert mark([facts]) == "variant: seed 7 in place of the published one"
-    assert [one.spec for one in variant.runs] == [one.spec for one in published.runs]
+    assert [run.spec for run in variant.runs] == [run.spec for run in published.runs]
     figures = targets_of_variant(["banditq"], variant)
     assert figures == targets_of_variant([], variant)
     assert figures == [f"banditq_fig{n}" for n in range(1, 8)]  # those after are of a replay
@@ -105,7 +101,7 @@ def test_changes_of_the_command_line():
     settings = variants.settings_of_variant("results/x", given, replicates=20, seed=0)
     folders = settings.pop("pathvars")
     assert folders["results"] == "results/x"
-    assert all(Path(one).is_relative_to("results/x") for one in folders.values())
+    assert all(Path(folder).is_relative_to("results/x") for folder in folders.values())
     changes = {"a.b": 0.6, "a.c": ["1/2", 0], "a.d": 1000}
     assert settings == {"scale": "variant", "changes": changes, "replicates": 20, "seed": 0}
     for wrong, says in (
@@ -124,13 +120,13 @@ def test_a_variant_has_a_folder_of_its_own(tmp_path):
     (root / "config").mkdir(parents=True)
     (root / "config" / "smoke.yaml").touch()
 
-    def folder(place):
-        return variants.folder_of_variant(Path(place), root, "results", ["banditq"])
+    def folder(path):
+        return variants.folder_of_variant(Path(path), root, "results", ["banditq"])
 
     assert folder(root / "results" / "v06") == "results/v06"
     assert folder(tmp_path / "elsewhere") == str(tmp_path / "elsewhere")
-    for place in ("results", "figures/x", "results/../papers", "", "x"):
-        assert "can hold other files" in refused(folder, root / place)
+    for path in ("results", "figures/x", "results/../papers", "", "x"):
+        assert "can hold other files" in refused(folder, root / path)
     for name in ("smoke", "banditq", "cache", "audit", "site"):
         assert "can hold other files" in refused(folder, root / "results" / name)
     other = tmp_path / "other"
@@ -141,15 +137,15 @@ def test_a_variant_has_a_folder_of_its_own(tmp_path):
 
 
 def test_a_folder_has_one_variant(tmp_path):
-    one = variants.settings_of_variant("x", ["a.b=0.6"])
-    file = variants.write_variant(one, tmp_path)
-    assert yaml.safe_load(file.read_text()) == json.loads(json.dumps(one))
+    settings = variants.settings_of_variant("x", ["a.b=0.6"])
+    file = variants.write_variant(settings, tmp_path)
+    assert yaml.safe_load(file.read_text()) == json.loads(json.dumps(settings))
     before = file.stat().st_mtime_ns
-    assert variants.write_variant(one, tmp_path) == file  # to take up a run that was stopped
+    assert variants.write_variant(settings, tmp_path) == file  # to take up a run that was stopped
     assert file.stat().st_mtime_ns == before
     other = variants.settings_of_variant("x", ["a.b=0.7"])
     assert "has another variant" in refused(variants.write_variant, other, tmp_path)
-    assert yaml.safe_load(file.read_text()) == one
+    assert yaml.safe_load(file.read_text()) == settings
 
 
 def test_targets(published):
@@ -166,10 +162,8 @@ def test_targets(published):
 def test_a_change_that_the_figures_asked_for_do_not_use(published):
     used = "oracle_lfg.banditq.V_exponent"
     for name in (used, f"banditq.{used}"):
-        check_used([name], ["banditq_fig7"], published)
-        check_used([name], ["banditq_fig2", "banditq_fig7"], published)
-        check_used([name], ["datasets"], published)
-        check_used([name], [], published)
+        for targets in (["banditq_fig7"], ["banditq_fig2", "banditq_fig7"], ["datasets"], []):
+            check_used([name], targets, published)
         line = refused(check_used, [name], ["banditq_fig2"], published)
         drawn = "banditq_fig2 draws full_information; write full_information.SETTING"
         assert line == f"--set {name}: {drawn}"

@@ -41,18 +41,18 @@ MOST_PACKAGES, SLOWEST_IMPORT = 28, 0.5  # packages, seconds
 
 def dependencies() -> set[str]:
     """Return the distributions that the package brings without extras."""
-    found, waiting = set(), ["fairbandits"]
+    names, waiting = set(), ["fairbandits"]
     while waiting:
         name = waiting.pop()
-        if name not in found:
-            found.add(name)
+        if name not in names:
+            names.add(name)
             requirements = map(Requirement, distribution(name).requires or ())
             waiting += [
-                canonicalize_name(one.name)
-                for one in requirements
-                if one.marker is None or one.marker.evaluate({"extra": ""})
+                canonicalize_name(requirement.name)
+                for requirement in requirements
+                if requirement.marker is None or requirement.marker.evaluate({"extra": ""})
             ]
-    return found - {"fairbandits"}
+    return names - {"fairbandits"}
 
 
 def tops_of(name: str) -> set[str]:
@@ -84,19 +84,19 @@ class Installed:
             (self.packages / top).symlink_to(LENDER / top)
         (self.packages / "lent.pth").write_text(LENT)
 
-    def run(self, *words, code=0, folder=None, **environment) -> subprocess.CompletedProcess:
+    def run(self, *arguments, code=0, folder=None, **environment) -> subprocess.CompletedProcess:
         """Run a program of the environment, in a folder that is no part of the project."""
         clean = {k: v for k, v in os.environ.items() if not k.startswith("PYTHON")}
         environment = clean | {"NUMBA_DISABLE_JIT": "1", **environment}
-        where = folder or self.home
-        return process(self.bin / words[0], *words[1:], code=code, cwd=where, env=environment)
+        how = {"code": code, "cwd": folder or self.home, "env": environment}
+        return process(self.bin / arguments[0], *arguments[1:], **how)
 
     def python(self, code: str) -> str:
         return self.run("python", "-W", "error", "-c", code).stdout.strip()
 
-    def refused(self, *words, folder=None) -> str:
+    def refused(self, *arguments, folder=None) -> str:
         """Return the one line that a command says which cannot be carried out."""
-        done = self.run("fairbandits", *words, code=1, folder=folder)
+        done = self.run("fairbandits", *arguments, code=1, folder=folder)
         (line,) = done.stderr.splitlines()
         assert done.stdout == ""
         return line
@@ -160,9 +160,9 @@ def test_every_dependency_is_imported():
     imported = {
         name for text in sources for name in re.findall(r"^\s*(?:import|from) (\w+)", text, re.M)
     }
-    for one in distribution("fairbandits").requires:
-        if "extra ==" not in one:
-            assert tops_of(Requirement(one).name) & imported, one
+    for line in distribution("fairbandits").requires:
+        if "extra ==" not in line:
+            assert tops_of(Requirement(line).name) & imported, line
 
 
 def test_own_and_published_policies_run(installed):
@@ -215,10 +215,10 @@ def test_a_command_that_needs_more_packages_says_which(installed):
 @pytest.mark.parametrize("command", NEED_CHECKOUT)
 def test_what_needs_a_checkout_says_so(replicating, command):
     line = replicating.refused(command, *NEED_CHECKOUT[command])
-    place = replicating.packages / "fairbandits"
+    folder = replicating.packages / "fairbandits"
     assert line == (
         "Error: this needs a checkout of the project, with its configuration, claims and workflow: "
-        f"the package in {place} is installed without one, and the current folder is in none; "
+        f"the package in {folder} is installed without one, and the current folder is in none; "
         "clone the repository and run this inside it"
     )
     assert not (replicating.home / ".snakemake").exists()
@@ -232,8 +232,8 @@ def test_the_checkout_around_the_current_folder_is_used_if_it_has_the_same_code(
     assert line.endswith(".parquet does not exist; `fairbandits replicate` makes it")
     file = elsewhere / "src" / "fairbandits" / "rationals.py"
     file.write_text(file.read_text(encoding="utf-8") + "EDITED = 1\n", encoding="utf-8")
-    for words in (["lock"], ["replicate", "figures"]):
-        assert replicating.refused(*words, folder=elsewhere) == (
+    for arguments in (["lock"], ["replicate", "figures"]):
+        assert replicating.refused(*arguments, folder=elsewhere) == (
             f"Error: the package in {replicating.packages / 'fairbandits'} has other code than the "
             f"checkout {elsewhere}, which the current folder is in; install that one, "
             f"`pip install {elsewhere}`, or run `make setup` there and use .venv/bin/fairbandits"

@@ -57,7 +57,7 @@ def test_a_damaged_dataset_says_the_way_out_and_the_way_leads_out(project, damag
         data.write_bytes(content[: len(content) // 2])
     options = [word for file in SMOKE for word in ("--config", file)]
     said = made.run("fairbandits", "verify", *options, "--lock", "found.lock", code=1)
-    (line,) = (one for one in said.splitlines() if data.name in one)
+    (line,) = (line for line in said.splitlines() if data.name in line)
     assert line.endswith(
         "delete it and run again" if data.exists() else "`fairbandits replicate` makes it"
     )

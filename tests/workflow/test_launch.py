@@ -39,10 +39,10 @@ def test_jobs_of_a_killed_run_are_ended_and_nothing_else(tmp_path):
         assert ended.poll() is not None
         assert [other.poll() for other in others] == [None] * 3
     finally:
-        for one in others:
+        for process in others:
             with suppress(ProcessLookupError):
-                os.killpg(one.pid, signal.SIGKILL)
-            one.wait()
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
 
 
 def test_what_killed_processes_had_begun_is_removed(tmp_path):
@@ -55,9 +55,8 @@ def test_what_killed_processes_had_begun_is_removed(tmp_path):
     for suffix in (".parquet", ".svg", ".ipynb", ""):
         tempfile.mkstemp(prefix=".0-49-", suffix=suffix, dir=tmp_path / "site")
     launch.remove_unfinished([tmp_path, tmp_path / "none"])
-    assert {file for file in tmp_path.rglob("*") if file.is_file()} == {
-        tmp_path / name for name in kept
-    }
+    left = {file for file in tmp_path.rglob("*") if file.is_file()}
+    assert left == {tmp_path / name for name in kept}
     assert not any(tmp_path.glob(".site-*"))
 
 
@@ -65,8 +64,8 @@ def test_datasets_of_other_code_or_seed_are_made_again(tmp_path):
     settings = shrunk.settings(["ht_ucb"], 7, tmp_path)
     config = replace(build_config(settings, "test"), folders={"results": str(tmp_path)})
     kept, *others = sorted(config.experiments, key=lambda experiment: len(experiment.runs))[:4]
-    files = [shrunk.dataset_of(one, tmp_path, seed) for one, seed in ((kept, 7), (others[0], 8))]
-    old, damaged = (tmp_path / one.dataset for one in others[1:])
+    files = [shrunk.dataset_of(kept, tmp_path, 7), shrunk.dataset_of(others[0], tmp_path, 8)]
+    old, damaged = (tmp_path / experiment.dataset for experiment in others[1:])
     footer = read_footer(files[0])
     codes = {name: "0" * 16 for name in footer["codes"]}
     for file, changed in ((old, {"codes": codes}), (damaged, {})):

@@ -3,7 +3,6 @@
 import os
 import time
 from functools import reduce
-from types import SimpleNamespace
 
 import pytest
 
@@ -21,7 +20,6 @@ FIGURES = ["banditq_fig1", "banditq_fig2"]
 
 
 def settings(*more):
-    """Return the published configuration, with changes."""
     return reduce(merge, more, read_yaml(ROOT / "config" / "config.yaml"))
 
 
@@ -48,10 +46,6 @@ def placed(plan, tmp_path, monkeypatch):
     return plan
 
 
-def paper(name):
-    return SimpleNamespace(paper=name)
-
-
 def test_a_variant_has_figures_and_datasets_alone(variant):
     assert variant.verdicts == variant.site_verdicts == []
     assert variant.arena_tables == variant.arena_datasets == []
@@ -63,15 +57,14 @@ def test_a_variant_has_figures_and_datasets_alone(variant):
 
 def test_figures_say_what_they_show(plan):
     drawings = [plan.drawing(paper, name) for paper, name in plan.config.figures]
-    found = {one.place: one for one in drawings}
-    own, both, replayed, other = (
-        found[place] for place in ("banditq/fig1", "banditq/fig5", "banditq/fig8", "bf_ucb/fig1b")
-    )
-    assert own.code == both.code == replayed.code != other.code
-    assert (own.category, other.category) == ("BanditQ", "BF-UCB")
+    by_place = {drawing.place: drawing for drawing in drawings}
+    first, both, replayed = (by_place[f"banditq/fig{k}"] for k in (1, 5, 8))
+    other = by_place["bf_ucb/fig1b"]
+    assert first.code == both.code == replayed.code != other.code
+    assert (first.category, other.category) == ("BanditQ", "BF-UCB")
     assert other.labels == {"figure": "1b", "quantity": "reward regret, low separation"}
     results = "<results>/banditq"
-    assert own.inputs == {"data": [f"{results}/full_information.parquet"]}
+    assert first.inputs == {"data": [f"{results}/full_information.parquet"]}
     assert both.inputs == {
         "data": [f"{results}/bandit_feedback.parquet"],
         "published": f"{results}/replay_5_bandit.parquet",
@@ -81,14 +74,12 @@ def test_figures_say_what_they_show(plan):
         "published": f"{results}/replay_1000_full.parquet",
         "read_off": "papers/banditq/published.yaml",
     }
-    assert len(found["fair_ucb/fig3"].inputs["data"]) == 4
+    assert len(by_place["fair_ucb/fig3"].inputs["data"]) == 4
 
 
 def test_a_figure_that_nothing_draws_is_refused(plan, monkeypatch):
     monkeypatch.setitem(workflow.PAPERS, "ht_ucb", {"fig1": workflow.PAPERS["ht_ucb"]["fig1"]})
-    with pytest.raises(
-        ConfigError, match=r"has fig2, which nothing draws in .*ht_ucb\.py; did you"
-    ):
+    with pytest.raises(ConfigError, match=r"fig2, which nothing draws in .*ht_ucb\.py; did you"):
         plan.drawing("ht_ucb", "fig2")
 
 
@@ -100,7 +91,7 @@ def test_jobs_ask_for_what_they_took_before(placed, tmp_path):
     placed.expect(cores=3)
     assert PROGRESS.cores == 3
     assert PROGRESS.expected[job.name] == 1200
-    assert PROGRESS.expected.keys() >= {one.name for one in placed.collections}
+    assert PROGRESS.expected.keys() >= {task.name for task in placed.collections}
     assert placed.needs_of(f"simulate/{job.name}", 1) == {"mem_mb": 6000, "runtime": 60}
 
 
@@ -113,7 +104,7 @@ def test_a_run_says_last_what_it_made(placed, tmp_path, monkeypatch):
         f"Figure: {figures}/banditq/fig2.svg",
         f"Report: {results}/site/index.html",
     ]
-    names = [f"{one}_{figure}" for one, figure in placed.config.figures]
+    names = [f"{paper}_{figure}" for paper, figure in placed.config.figures]
     monkeypatch.setattr(Progress, "made", set(names[: FEW + 1]))
     assert placed.closing_lines() == f"{FEW + 1} figures in {figures}"
     monkeypatch.setattr(Progress, "made", {"arena"})
@@ -129,8 +120,8 @@ def test_a_run_says_the_verdicts_of_its_own_results(placed, tmp_path, monkeypatc
     table.touch()
     assert placed.closing_lines() == f"Made in {tmp_path / 'results'}"
     papers, outcome = real.papers(), {"verdict": "reproduced", "grade": "measured"}
-    verdicts = [Verdict(one, headline=True, **outcome) for one in claims_of(papers).values()]
-    rows = [verdict_row(papers, one) for one in verdicts]
+    verdicts = [Verdict(claim, headline=True, **outcome) for claim in claims_of(papers).values()]
+    rows = [verdict_row(papers, verdict) for verdict in verdicts]
     write(judged / "verdicts.parquet", "verdicts", rows, papers, "paper")
     said = tally(read(judged / "verdicts.parquet", papers).rows)
     assert placed.closing_lines() == f"Audit: {said}; {table}"
@@ -148,16 +139,16 @@ def test_other_data_are_not_written_over_what_is_published(chosen):
 def test_numbers_are_read_where_snakemake_reads_texts():
     folders = dict.fromkeys(("results", "figures", "audit", "logs", "benchmarks"), "else")
     given = {"papers": ["banditq"], "scale": "variant", "seed": 1, "pathvars": folders}
-    more = {"salt": "1e3", "job_seconds": "1e1", "replicates": "2E1"}
-    config = Plan(settings(given, more), ROOT).config
+    given |= {"salt": "1e3", "job_seconds": "1e1", "replicates": "2E1"}
+    config = Plan(settings(given), ROOT).config
     assert (config.salt, config.job_seconds, config.runs[0].replicates) == ("1e3", 10, 20)
 
 
 def test_a_paper_is_its_figures_and_findings(plan, variant):
-    own = plan.of_paper("ht_ucb")
-    assert own[-1] == "<results>/audit/ht_ucb.parquet"
-    assert {one.split("/")[1] for one in own[:-1]} == {"ht_ucb"}
-    assert len(own) == 1 + 3 * 4
+    targets = plan.of_paper("ht_ucb")
+    assert targets[-1] == "<results>/audit/ht_ucb.parquet"
+    assert {target.split("/")[1] for target in targets[:-1]} == {"ht_ucb"}
+    assert len(targets) == 1 + 3 * 4
     assert len(variant.of_paper("banditq")) == 3 * len(variant.config.figures)
 
 

@@ -86,11 +86,11 @@ def test_a_failed_job_says_why_once(printed, tmp_path):
     log = tmp_path / "banditq.log"
     log.write_text("".join(f"{n}\n" for n in range(logger.SHOWN)) + "Error: 3 claims failed\n")
     said = printed("", logging.ERROR, event=LogEvent.JOB_ERROR, jobid=3, log=[str(log)], **info)
-    first, *lines, error, place = said.splitlines()
+    first, *lines, error, where = said.splitlines()
     assert first == "audit_paper banditq failed:"
     assert lines == [f"  {n}" for n in range(1, logger.SHOWN)]
     assert error == "  Error: 3 claims failed"
-    assert place == f"  ({log}, {logger.SHOWN + 1} lines in all)"
+    assert where == f"  ({log}, {logger.SHOWN + 1} lines in all)"
     assert printed("Exiting because a job execution failed. Look above", logging.ERROR) == ""
     last = "WorkflowError:\nAt least one job did not complete successfully."
     said = printed(last, logging.ERROR, event=LogEvent.ERROR)
@@ -116,10 +116,9 @@ def test_a_look_ahead_says_what_would_be_made(printed, handler):
 def test_a_cluster_is_asked_for_what_was_measured(tmp_path):
     file = tmp_path / "one.tsv"
     assert needs(file, 60.0) == {"mem_mb": 1500, "runtime": 20}
-    file.write_text("s\tmax_rss\n600.0\t2000.0\n")
-    assert needs(file, 60.0) == {"mem_mb": 3000, "runtime": 30}
-    file.write_text("s\tmax_rss\n1.0\tNA\n")
-    assert needs(file, 60.0) == {"mem_mb": 1500, "runtime": 10}
+    for measured, memory, minutes in (("600.0\t2000.0", 3000, 30), ("1.0\tNA", 1500, 10)):
+        file.write_text(f"s\tmax_rss\n{measured}\n")
+        assert needs(file, 60.0) == {"mem_mb": memory, "runtime": minutes}
 
 
 def test_an_interrupted_run_says_one_line(printed):

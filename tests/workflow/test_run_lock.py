@@ -34,7 +34,6 @@ def command(seconds):
 
 @contextmanager
 def holding(*before, **how):
-    """Let another process hold the lock of this folder."""
     how |= {"stdout": subprocess.PIPE, "text": True, "start_new_session": True}
     process = subprocess.Popen([*before, *command(60)], **how)
     try:
@@ -48,7 +47,6 @@ def holding(*before, **how):
 
 
 def taken(*before, **how):
-    """Return what another process says that takes the lock."""
     done = subprocess.run([*before, *command(0)], capture_output=True, text=True, **how)
     assert "Traceback" not in done.stderr
     return done.stdout.strip() or done.stderr.strip()
@@ -56,7 +54,6 @@ def taken(*before, **how):
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
-    """A current folder without a run."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(run_lock, "_held", [])
     yield tmp_path
@@ -75,10 +72,9 @@ def test_a_live_run_is_named_and_a_killed_one_is_proved_gone():
 
 def another(**changes):
     """Describe a holder that has ended, with changes, as if the file were not locked."""
-    process = subprocess.run(command(0), capture_output=True, text=True)
-    own = run_lock._here() | {"pid": 2**22 + 1, "started": "1", "user": "u", "since": 0.0}
-    run_lock.LOCK.write_text(json.dumps(own | changes))
-    return process
+    taken()
+    record = run_lock._here() | {"pid": 2**22 + 1, "started": "1", "user": "u", "since": 0.0}
+    run_lock.LOCK.write_text(json.dumps(record | changes))
 
 
 @pytest.mark.parametrize(
@@ -117,8 +113,7 @@ def test_a_lock_that_says_nothing_is_not_given_up(text):
     ("key", "value"),
     [
         *(("pid", pid) for pid in ("1", 1.5, True, None, -1, 2**99)),
-        ("since", "now"),
-        ("since", 1e30),
+        *(("since", time) for time in ("now", 1e30)),
     ],
 )
 def test_a_holder_that_cannot_be_is_not_given_up(key, value):
@@ -181,18 +176,16 @@ def test_a_run_of_another_user_is_named(folder, umask):
     users[0].join()
     again.start()
     said.append(here.recv() if here.poll(30) else "")
-    for one in (users[1], again):
-        one.kill()
-        one.join()
+    for process in (users[1], again):
+        process.kill()
+        process.join()
     assert said[0] == "taken"
     assert f"(process {users[0].pid} of " in said[1]
     assert said[2] == "taken" if umask == 0 else "cannot be written" in said[2]
 
 
 def test_a_job_ends_after_its_run():
-    job = (
-        "from fairbandits.cli import run_lock; run_lock.end_with_run(); import time; time.sleep(60)"
-    )
+    job = "import time; from fairbandits.cli import run_lock as r; r.end_with_run(); time.sleep(60)"
     with holding() as run:
         process = subprocess.Popen([sys.executable, "-c", job])
         with pytest.raises(subprocess.TimeoutExpired):

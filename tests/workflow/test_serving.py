@@ -51,23 +51,21 @@ def served(tmp_path_factory):
         yield server
 
 
-def run(*words):
-    """Return what a step said and ended with."""
-    return subprocess.run([FAIRBANDITS, *words], capture_output=True, text=True)
+def run(*arguments):
+    return subprocess.run([FAIRBANDITS, *arguments], capture_output=True, text=True)
 
 
 def forks_of(server):
-    """Return the forks that are at work."""
     return psutil.Process(server.pid).children()
 
 
 @pytest.mark.parametrize(
-    "words", [STEP, ["figure", "banditq"], ["collect", "no.json"], ["simulate", "no.json"]]
+    "arguments", [STEP, ["figure", "banditq"], ["collect", "no.json"], ["simulate", "no.json"]]
 )
-def test_a_step_says_and_ends_as_by_itself(served, monkeypatch, words):
-    by_server = run(*words)
+def test_a_step_says_and_ends_as_by_itself(served, monkeypatch, arguments):
+    by_server = run(*arguments)
     monkeypatch.delenv(serving.PLACE)
-    alone = run(*words)
+    alone = run(*arguments)
     for part in ("stdout", "stderr", "returncode"):
         assert getattr(by_server, part) == getattr(alone, part)
 

@@ -44,7 +44,6 @@ class Cluster:
         return done.stdout.split()
 
     def running(self) -> set[str]:
-        """Return the ids of the jobs that run."""
         return set(self.ask("squeue", "--noheader", "--states=RUNNING", "--format=%A"))
 
     def another(self, before: set[str]) -> str:
@@ -85,7 +84,6 @@ def part(folder, cache):
 
 
 def said_by(project):
-    """Return what the runs of snakemake have said so far."""
     logs = (project.folder / ".snakemake" / "log").glob("*.log")
     return "".join(log.read_text(encoding="utf-8") for log in logs)
 

@@ -14,7 +14,6 @@ import yaml
 import real
 from commands import Copy, process, wait_for
 from fairbandits.data.store import read_table
-from fairbandits.settings.config import load_config
 from fairbandits.settings.schemas import ROOT, merge
 
 SMOKE = ["config/config.yaml", "config/smoke.yaml"]
@@ -33,8 +32,6 @@ pytestmark = pytest.mark.workflow
 
 
 class Project(Copy):
-    """A copy of the work tree with results of its own."""
-
     def __init__(self, folder: Path, cache: Path):
         if not (ROOT / ".git").exists():
             pytest.skip("a copy has the files that git lists, and this is no checkout")
@@ -69,7 +66,6 @@ class Project(Copy):
         return json.loads((self.folder / "found.lock").read_text())["runs"]
 
     def merge(self, file: str, settings: dict) -> None:
-        """Put settings into a file of them."""
         path = self.folder / file
         path.write_text(yaml.safe_dump(merge(yaml.safe_load(path.read_text()), settings)))
 
@@ -82,11 +78,9 @@ class Project(Copy):
         file.write_text(yaml.safe_dump(content))
 
     def cut_small(self) -> None:
-        """Let a small run make many chunks, in many jobs."""
         self.merge("config/smoke.yaml", IN_PARTS)
 
     def chunks(self) -> set[Path]:
-        """Return the chunks that a small run has finished."""
         return set((self.folder / "results/smoke/cache").rglob("[!.]*.parquet"))
 
     def append(self, file: str, text: str) -> None:
@@ -101,14 +95,12 @@ def cache(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory, cache):
-    """A project after a whole smoke run, and what the run printed."""
     project = Project(tmp_path_factory.mktemp("finished"), cache)
     return project, project.replicate()
 
 
 @pytest.fixture(scope="module")
 def whole(finished):
-    """The hashes of the whole run."""
     project, _ = finished
     return project.lock()
 
@@ -121,10 +113,7 @@ def fresh(tmp_path, cache):
 def test_a_run_makes_figures_data_and_site_and_says_where(finished):
     project, output = finished
     smoke = project.folder / "results" / "smoke"
-    figures = [
-        f"{paper}/{figure}"
-        for paper, figure in load_config([ROOT / "config" / "config.yaml"]).figures
-    ]
+    figures = ["/".join(names) for names in real.config().figures]
     for name in figures:
         for file in (f"figures/{name}.svg", f"figures/{name}.png", f"{name}.parquet"):
             assert (smoke / file).is_file()
@@ -133,8 +122,8 @@ def test_a_run_makes_figures_data_and_site_and_says_where(finished):
     for name in ("findings.parquet", "verdicts.parquet", "verdicts.csv", "findings.csv"):
         assert (smoke / "audit" / name).is_file()
     # two of each random instance, of which `words` in config/smoke.yaml allows four
-    found = read_table(smoke / "audit" / "findings.parquet").to_pylist()
-    assert [row["n"] for row in found if row["claim"] == "htucb-eq7-lp"] == [8]
+    rows = read_table(smoke / "audit" / "findings.parquet").to_pylist()
+    assert [row["n"] for row in rows if row["claim"] == "htucb-eq7-lp"] == [8]
     (claims,) = (line for line in output.splitlines() if line.startswith("Audit: "))
     count = sum(len(paper.claims) for paper in real.papers().values())
     assert claims.startswith(f"Audit: {count} claims were judged; no verdict counts here; ")
@@ -162,24 +151,26 @@ def test_what_is_deleted_is_made_anew(finished):
 
 def test_a_variant_is_drawn_in_its_own_folder_and_says_what_it_is(finished):
     project, _ = finished
-    before = {path: path.stat().st_mtime_ns for path in files_outside(project, "results/v06")}
+    before = times_outside(project, "results/v06")
     change = "oracle_lfg.banditq.V_exponent"
     command = ["banditq_fig7", "--set", f"{change}=0.6", "--out", "results/v06"]
     output = project.replicate(*command)
     assert "Settings were changed" in output
     title = "banditq.V_exponent = 0.6 in place of 0.5"
     assert title in (project.folder / "results/v06/figures/banditq/fig7.svg").read_text()
-    assert {
-        path: path.stat().st_mtime_ns for path in files_outside(project, "results/v06")
-    } == before
+    assert times_outside(project, "results/v06") == before
     assert "did you mean 'banditq_fig7'" in project.replicate("banditq_fig77", code=1)
 
 
-def files_outside(project, folder):
-    """Return the files of a project that are neither in a folder, nor Snakemake's, nor compiled."""
+def times_outside(project, folder):
+    """Return when files were changed, but for those in a folder, Snakemake's and compiled ones."""
     folders = (project.folder / folder, project.folder / ".snakemake")
-    found = (path for path in project.folder.rglob("*") if path.is_file() and path.suffix != ".pyc")
-    return [path for path in found if not any(path.is_relative_to(one) for one in folders)]
+    paths = (path for path in project.folder.rglob("*") if path.is_file() and path.suffix != ".pyc")
+    return {
+        path: path.stat().st_mtime_ns
+        for path in paths
+        if not any(path.is_relative_to(folder) for folder in folders)
+    }
 
 
 @pytest.fixture(scope="module")
@@ -194,20 +185,19 @@ def in_chunks(tmp_path_factory, cache):
 
 def test_numbers_do_not_depend_on_cores_or_chunks(finished, whole, in_chunks):
     project, _ = finished
-    logs = [list((one.folder / LOGS).glob("*_banditq_*.log")) for one in (project, in_chunks)]
+    logs = [list((run.folder / LOGS).glob("*_banditq_*.log")) for run in (project, in_chunks)]
     assert len(logs[1]) > 2 * len(logs[0])  # there were really more jobs, of a part of the work
     assert_same_numbers(in_chunks.lock("one.yaml"), whole)
 
 
 def outputs(planned):
-    """Return the files that a dry run would make."""
     lines = re.findall(r"^    output: (.*)$", planned, flags=re.MULTILINE)
     return {name for line in lines for name in line.split(", ")}
 
 
-def assert_same_numbers(found, whole):
-    assert any(key.startswith(f"banditq/{PART}_") for key in found)
-    assert found == {key: whole[key] for key in found}
+def assert_same_numbers(part, whole):
+    assert any(key.startswith(f"banditq/{PART}_") for key in part)
+    assert part == {key: whole[key] for key in part}
 
 
 def kill_after_a_chunk(project):
@@ -288,10 +278,8 @@ def test_edits_make_stale_what_depends_on_them_and_nothing_else(finished):
     restore()
 
     (source / "policies" / "mine.py").write_text("from fairbandits.policies import UCB1 as Mine\n")
-    table = kept["policies/__init__.py"].replace(
-        "HOMES = {\n", 'HOMES = {\n    "me": "mine:Mine",\n'
-    )
-    (source / "policies/__init__.py").write_text(table)
+    start, table = "HOMES = {\n", "src/fairbandits/policies/__init__.py"
+    project.change(table, start, f'{start}    "me": "mine:Mine",\n')
     planned = project.dry_run()  # the page of the library lists policies
     assert {rule for rule, *_ in jobs_in(planned)} <= LISTING
     (source / "policies" / "mine.py").unlink()
@@ -350,4 +338,4 @@ def test_the_readme_shows_the_rule_graph(finished):
     picture = (ROOT / "docs" / "rules.svg").read_text()  # dot -Tsvg docs/rules.dot
     arrows = re.findall(r'"(\S+)" -> "(\S+)"', drawn)
     titles = map(html.unescape, re.findall(r"<title>(.*)</title>", picture))
-    assert sorted(one for one in titles if "->" in one) == [f"{a}->{b}" for a, b in arrows]
+    assert sorted(title for title in titles if "->" in title) == [f"{a}->{b}" for a, b in arrows]
