@@ -40,16 +40,16 @@ def recorded(feedback, law="uniform02"):
 def test_regrets_and_rates_are_those_of_naive_histories(feedback, law):
     result, histories = recorded(feedback, law)
     x_star, benchmark = naive.static_benchmark(MEANS, TARGETS)
-    found = realised_regret(result.rounds, result.rewards, MEANS, TARGETS)
+    measured = realised_regret(result.rounds, result.rewards, MEANS, TARGETS)
     wanted = [naive.earned_regret(history, benchmark) for history in histories]
-    np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-8)
+    np.testing.assert_allclose(measured, wanted, rtol=0, atol=1e-8)
     summed = result.plays if feedback == "full" else result.probes["probability"]
-    found = target_regret(result.rounds, summed, MEANS, TARGETS)
+    measured = target_regret(result.rounds, summed, MEANS, TARGETS)
     wanted = [naive.regret_pseudo(history, x_star, MEANS) for history in histories]
-    np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-8)
-    found = reward_rates(result.rounds, result.rewards)
+    np.testing.assert_allclose(measured, wanted, rtol=0, atol=1e-8)
+    measured = reward_rates(result.rounds, result.rewards)
     wanted = [[[a / r["t"] for a in r["accrued"]] for r in history] for history in histories]
-    np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(measured, wanted, rtol=1e-9, atol=1e-12)
 
 
 def test_regret_by_hand():
