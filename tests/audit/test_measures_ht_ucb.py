@@ -54,13 +54,10 @@ def test_the_largest_regret_is_that_of_one_arm(rng):
     assert end("penalised_regret", worst) == pytest.approx([most])
 
 
-def path(pulls, arms):
-    """Return the counts after each round of a sequence of pulls, arms from 1."""
-    return np.cumsum(np.eye(arms, dtype=int)[np.array(pulls) - 1], axis=0)[None]
-
-
 def walked(pulls, **given):
-    return made_cell({"plays": path(pulls, len(given["means"]))}, range(1, len(pulls) + 1), **given)
+    """Return a cell of every round of a sequence of pulls, arms from 1."""
+    plays = np.cumsum(np.eye(len(given["means"]), dtype=int)[np.array(pulls) - 1], axis=0)
+    return made_cell({"plays": plays[None]}, range(1, len(pulls) + 1), **given)
 
 
 HALVES = {"means": (0.9, 0.8), "quotas": ("1/2", "1/4"), "penalties": 1.0}
