@@ -61,25 +61,18 @@ def test_regret_by_hand():
     np.testing.assert_allclose(realised_regret(rounds, rewards, means, targets), [0.1, -2.5])
 
 
-def identity_of(result):
-    """Return the regret by the right side of E2, from queues, idleness and plays."""
-    means, wanted = np.array(MEANS), np.array(TARGETS) > 0
-    kept = result.probes["queue"] - result.probes["idleness"]
-    price = np.where(wanted, means.max() / means - 1.0, 0.0)
-    return result.plays @ np.where(wanted, 0.0, means.max() - means) - kept @ price
-
-
-def balanced(feedback, law, **options):
-    policy = BanditQ(TARGETS, feedback=feedback, **options)
-    return run(policy, Instance(MEANS, law), LONG, 2, seed=SEED, stream="balance")
-
-
 @pytest.mark.parametrize("options", [{}, {"V": 0}, {"surrogate_index": "pre"}], ids=str)
 def test_queues_are_the_regret_where_rewards_are_their_means(options):
     """E2 holds on the path itself when no reward is random."""
-    result = balanced("full", "deterministic", **options)
+    policy = BanditQ(TARGETS, feedback="full", **options)
+    instance = Instance(MEANS, "deterministic")
+    result = run(policy, instance, LONG, 2, seed=SEED, stream="balance")
     regret = realised_regret(result.rounds, result.rewards, MEANS, TARGETS)
     same = target_regret(result.rounds, result.plays, MEANS, TARGETS)
     np.testing.assert_allclose(regret, same, rtol=0, atol=1e-6)
-    np.testing.assert_allclose(identity_of(result), regret, rtol=1e-6, atol=1e-6)
+    means, wanted = np.array(MEANS), np.array(TARGETS) > 0
+    kept = result.probes["queue"] - result.probes["idleness"]
+    price = np.where(wanted, means.max() / means - 1.0, 0.0)
+    right = result.plays @ np.where(wanted, 0.0, means.max() - means) - kept @ price
+    np.testing.assert_allclose(right, regret, rtol=1e-6, atol=1e-6)
     assert np.abs(regret[:, -1]).min() > 1  # there is something to agree on
