@@ -57,8 +57,8 @@ def test_lists_every_claim_with_its_verdict(results, rows, monkeypatch):
 @pytest.mark.parametrize("typed", ["not reproduced", "not-reproduced", "Not_Reproduced"])
 def test_lists_of_a_paper_and_a_verdict(typed, results, rows):
     text = said("claims", "--results", results, "--paper", "fair_ucb", "--verdict", typed)
-    own = [row for row in rows if row["headline"] and row["paper"] == "fair_ucb"]
-    shown = [row for row in own if row["verdict"] == NOT_REPRODUCED]
+    heads = [row for row in rows if row["headline"] and row["paper"] == "fair_ucb"]
+    shown = [row for row in heads if row["verdict"] == NOT_REPRODUCED]
     wanted = {row["claim"] for row in shown}
     assert len(wanted) > 1
     assert {line.split()[0] for line in text.splitlines() if line.startswith("  fair")} == wanted
