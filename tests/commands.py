@@ -1,5 +1,6 @@
 """Commands as a shell calls them: in this process, in another, or in a copy of the project."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -23,6 +24,13 @@ def said(*words):
     result = invoke(*words)
     assert result.exit_code == 0, result.output
     return result.stdout
+
+
+def configured(folder, **folders):
+    """Return the options of the project's configuration with other folders."""
+    file = folder / "mine.yaml"
+    file.write_text(json.dumps({"pathvars": {name: str(path) for name, path in folders.items()}}))
+    return ["--config", ROOT / "config" / "config.yaml", "--config", file]
 
 
 def refused(*words, code=1):

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from filelock import FileLock, Timeout
 
 import real
@@ -23,7 +24,7 @@ from fairbandits.arena import standings
 from fairbandits.arena.settings import arena_config
 from fairbandits.audit import rows
 from fairbandits.audit import run as audit
-from fairbandits.audit.claims import Paper
+from fairbandits.audit.claims import Paper, committed
 from fairbandits.audit.finding import (
     GRADES,
     INCONCLUSIVE,
@@ -49,6 +50,11 @@ LIMITS_OF_THE_ARENA |= {"checkpoints": {"linear": 5, "log": 2}}
 LIBRARY_PAGES = ["library", "your_own_policy"]
 PAGES = ["index", "audit", "across", "arena", *LIBRARY_PAGES, *PAPERS]
 NOTEBOOKS = ROOT / "notebooks"
+#: Marks of tests that build the site: warnings of Sphinx to the authors of its extensions.
+OF_SPHINX = [
+    pytest.mark.filterwarnings(f"ignore::sphinx.deprecation.RemovedInSphinx{k}Warning")
+    for k in (10, 11)
+]
 
 
 @cache
@@ -163,6 +169,12 @@ def write_replays(folder: Path) -> None:
 def claims() -> list[str]:
     """Return the ids of all claims."""
     return list(real.every())
+
+
+def kept(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the rows that committed tables have: no claim in them differs between machines."""
+    there = committed(real.papers())
+    return [row for row in rows if row["claim"] in there]
 
 
 def write_audit(folder: Path) -> None:

@@ -25,7 +25,6 @@ FULL = arena_config(read_yaml(ROOT / "config" / "config.yaml"), "config/config.y
 
 @pytest.fixture(scope="module")
 def tables(tmp_path_factory):
-    """Return the tables of a small arena."""
     folder = small.small_arena(tmp_path_factory) / "arena"
     return {name: read_table(folder / f"{name}.parquet").to_pandas() for name in TABLES}
 
@@ -34,12 +33,8 @@ def test_there_are_a_dozen_instances_each_with_a_reason():
     arena = load_arena(FULL)
     assert len(arena.reasons) >= 12
     assert all(len(reason) > 30 for reason in arena.reasons.values())
-    assert {(one.horizon, one.replicates) for one in FULL.experiments} == {
-        (1_000, 32),
-        (10_000, 32),
-        (100_000, 32),
-        (1_000_000, 16),
-    }
+    runs = {(experiment.horizon, experiment.replicates) for experiment in FULL.experiments}
+    assert runs == {(1_000, 32), (10_000, 32), (100_000, 32), (1_000_000, 16)}
 
 
 def test_targets_are_quotas_times_means_everywhere():
@@ -54,7 +49,7 @@ def test_targets_are_quotas_times_means_everywhere():
 
 
 @pytest.mark.parametrize(
-    ("change", "words"),
+    ("change", "message"),
     [
         (lambda c: c["policies"]["ucb1"].pop("minimum_pulls"), "needs the key minimum_pulls"),
         (lambda c: c["policies"]["ucb1"].update(minimum_pulls="controls"), "you mean 'control'"),
@@ -64,7 +59,7 @@ def test_targets_are_quotas_times_means_everywhere():
         (lambda c: c["contracts"].update(minimum_pull={}), "minimum_pull"),
     ],
 )
-def test_what_does_not_fit_the_suites_is_said(change, words, tmp_path):
+def test_what_does_not_fit_the_suites_is_said(change, message, tmp_path):
     folder = tmp_path / "papers" / "arena"
     folder.mkdir(parents=True)
     for name in ("arena", "experiments"):
@@ -72,7 +67,7 @@ def test_what_does_not_fit_the_suites_is_said(change, words, tmp_path):
         if name == "arena":
             change(content)
         (folder / f"{name}.yaml").write_text(yaml.safe_dump(content))
-    with pytest.raises(ConfigError, match=words):
+    with pytest.raises(ConfigError, match=message):
         load_arena(FULL, tmp_path)
 
 
@@ -80,11 +75,12 @@ def test_standings_have_every_policy_that_applies(tables):
     arena = load_arena(FULL)
     rows = tables["standings"]
     for terms in arena.terms:
-        for one in arena.instances(terms.name):
-            own = rows[(rows["contract"] == terms.name) & (rows["instance"] == one.instance)]
-            applies = {one.labels[key] for key in one.labels if terms.roles[key].translation}
-            assert set(own["label"]) == applies
-            assert own.groupby("label")["usual"].sum().eq(1).all()
+        for experiment in arena.instances(terms.name):
+            labels, name = experiment.labels, experiment.instance
+            shown = rows[(rows["contract"] == terms.name) & (rows["instance"] == name)]
+            applies = {labels[key] for key in labels if terms.roles[key].translation}
+            assert set(shown["label"]) == applies
+            assert shown.groupby("label")["usual"].sum().eq(1).all()
     assert rows["price"].ge(-1e-12).all()
     assert (rows["shortfall"] >= 0).all()
     assert (rows["worst_shortfall"] >= rows["shortfall"] - 1e-9).all()
@@ -96,19 +92,17 @@ def test_standings_have_every_policy_that_applies(tables):
 def test_who_knows_all_has_no_regret(tables):
     """The static optimum, in closed form: whole pulls are all that it can lose."""
     rows = tables["standings"]
-    own = rows[(rows["policy"] == "prophet") & (rows["contract"] == "minimum_pulls")]
-    assert len(own) == 10
-    n_arms = own["instance"].map(
-        {one.instance: one.runs[0].spec.n_arms for one in FULL.experiments}
-    )
-    assert (own["contract_regret"].abs() <= n_arms).all()
-    assert (own["shortfall"] <= 1).all()
+    oracle = rows[(rows["policy"] == "prophet") & (rows["contract"] == "minimum_pulls")]
+    assert len(oracle) == 10
+    arms = {block.instance: block.runs[0].spec.n_arms for block in FULL.experiments}
+    assert (oracle["contract_regret"].abs() <= oracle["instance"].map(arms)).all()
+    assert (oracle["shortfall"] <= 1).all()
 
 
 def score(name, regret, shortfall, kind="own", worst=None, horizon=10_000, setting=""):
     values = {"contract_regret": regret, "shortfall": shortfall}
     values["worst_shortfall"] = worst or shortfall
-    values = {key: np.array(one, float) for key, one in values.items()}
+    values = {key: np.array(numbers, float) for key, numbers in values.items()}
     translation = "known_quotas" if kind == "oracle" else "own"
     return standings.Score(name, name, setting, True, kind, translation, horizon, values)
 
@@ -123,8 +117,8 @@ def test_who_dominates_whom():
         "knowing": ([0, 1, 0], [0, 0, 0], "oracle"),
         "told": ([0, 1, 0], [0, 0, 0], TOLD),
     }
-    found = standings.standings([score(name, *one) for name, one in told.items()])
-    by = dict(zip(found["label"], found["dominated_by"], strict=True))
+    judged = standings.standings([score(name, *scores) for name, scores in told.items()])
+    by = dict(zip(judged["label"], judged["dominated_by"], strict=True))
     assert by == dict.fromkeys(told, "") | {"dear": "good", "worse": "unfair"}
 
 
@@ -137,10 +131,10 @@ def test_missing_datasets_are_named(tmp_path):
 def test_who_plays_by_the_horizon_in_the_arena_does_so_with_other_ones():
     """And who does not is the same in the first rounds, however many are to come."""
     arena = load_arena(FULL)
-    found = {}
-    for contract, place, horizon in (("minimum_pulls", 1, 400), ("group_exposure", 2, 4_000)):
-        labels = arena.instances(contract)[place].labels
-        for run in arena.instances(contract)[place].runs:
+    differs = {}
+    for contract, index, horizon in (("minimum_pulls", 1, 400), ("group_exposure", 2, 4_000)):
+        labels = arena.instances(contract)[index].labels
+        for run in arena.instances(contract)[index].runs:
             name = run.name.removesuffix(f"-{run.spec.law}")
             parameters = run.spec.parameters_of(run.spec.cells[0])
             means = run.spec.means
@@ -149,15 +143,13 @@ def test_who_plays_by_the_horizon_in_the_arena_does_so_with_other_ones():
             given |= {"groups": run.spec.groups}
             policy = make_policy(run.spec.policy, filled(parameters, given))
             arms = instance_of(run.spec)
-            short, long = (
-                fb.run(policy, arms, rounds, 2, checkpoints=[horizon])
-                for rounds in (horizon, 3 * horizon)
-            )
+            short = fb.run(policy, arms, horizon, 2, checkpoints=[horizon])
+            long = fb.run(policy, arms, 3 * horizon, 2, checkpoints=[horizon])
             label = labels[name]
-            found[label] = found.get(label, False) or (short.plays != long.plays).any()
+            differs[label] = differs.get(label, False) or (short.plays != long.plays).any()
     rows = which.committed(FULL)
     told = rows[rows["told"]]["label"].unique()
-    assert {label for label, other in found.items() if other} == {*told}
+    assert {label for label, other in differs.items() if other} == {*told}
 
 
 KEPT, BROKEN = [0, 0, 0], [20, 21, 22]
@@ -185,8 +177,8 @@ def small_standings():
 
 def chosen(rows):
     return {
-        (one.kept, one.known, one.unknown): (one.name, sum(one.counts.values()), one.least)
-        for one in decisions.choices(rows)
+        (use.kept, use.known, use.unknown): (use.name, sum(use.counts.values()), use.least)
+        for use in decisions.choices(rows)
     }
 
 
@@ -224,7 +216,7 @@ def test_a_constant_shortfall_keeps_the_contract_in_long_runs_alone():
     """At most a thousandth of the rounds may be missing, so 24 pulls are too many in short ones."""
     rows = over_horizons(dear=(90, 0), lagging=(10, 24))
     assert rows[rows["label"] == "lagging"]["kept"].tolist() == [False, False, True, True]
-    always, short, long = (one for one in decisions.choices(rows) if one.kept == "kept")
+    always, short, long = (choice for choice in decisions.choices(rows) if choice.kept == "kept")
     assert (always.name, always.unknown, always.needs_horizon) == ("dear", True, False)
     assert (short.name, short.horizons) == ("dear", HORIZONS[:2])
     assert (long.name, long.horizons, long.least) == ("lagging", HORIZONS[2:], 2)
@@ -243,15 +235,11 @@ def test_who_needs_the_horizon_follows_from_the_runs():
         **{"settled_low": (50, 0), "settled_high": (5, 2_000)},
         **{"told": (1, 0), "broken": (1, 2_000)},
     )
-    assert decisions.needs_horizon(rows, "kept") == {
-        "told": "it plays by T",
-        "tuned": "for its setting",
-    }
-    unknown, *known = (
-        (one.name, one.horizons, one.needs_horizon)
-        for one in decisions.choices(rows[rows["label"] != "told"])
-        if one.kept == "kept"
-    )
+    reasons = {"told": "it plays by T", "tuned": "for its setting"}
+    assert decisions.needs_horizon(rows, "kept") == reasons
+    choices = decisions.choices(rows[rows["label"] != "told"])
+    kept = [use for use in choices if use.kept == "kept"]
+    unknown, *known = ((use.name, use.horizons, use.needs_horizon) for use in kept)
     assert unknown == ("settled, low", HORIZONS, False)
     assert known == [("tuned, low", HORIZONS[:2], True), ("tuned, high", HORIZONS[2:], True)]
 
@@ -268,23 +256,23 @@ def test_a_longer_run_shows_whether_a_policy_plays_by_the_horizon():
 
 
 def test_the_summary_counts_what_the_standings_say(small_standings):
-    found = decisions.summary(small_standings).set_index("name")
-    assert "knowing" not in found.index
-    assert found[["kept", "kept_always", "least"]].to_dict("index") == {
+    summary = decisions.summary(small_standings).set_index("name")
+    assert "knowing" not in summary.index
+    assert summary[["kept", "kept_always", "least"]].to_dict("index") == {
         "always": {"kept": 2, "kept_always": 2, "least": 0},
         "later": {"kept": 2, "kept_always": 0, "least": 0},
         "told": {"kept": 2, "kept_always": 0, "least": 2},
         "sometimes": {"kept": 1, "kept_always": 1, "least": 0},
         "unfair": {"kept": 0, "kept_always": 0, "least": 0},
     }
-    assert found.loc["unfair", ["pareto", "breaking"]].tolist() == [2, 2]
-    assert found.loc["later", "by"] == {"told": 2}
-    assert found.loc["told", "contract_regret"] == pytest.approx(0.2)
-    assert found.loc["sometimes", "shortfall"] == pytest.approx(21 / 20)
+    assert summary.loc["unfair", ["pareto", "breaking"]].tolist() == [2, 2]
+    assert summary.loc["later", "by"] == {"told": 2}
+    assert summary.loc["told", "contract_regret"] == pytest.approx(0.2)
+    assert summary.loc["sometimes", "shortfall"] == pytest.approx(21 / 20)
 
 
 def test_who_breaks_the_contract_is_not_called_pareto_optimal_without_saying_so(small_standings):
-    said = {one.label: decisions.pareto(one) for one in small_standings.itertuples()}
+    said = {row.label: decisions.pareto(row) for row in small_standings.itertuples()}
     assert said["told"] == "yes"
     assert said["unfair"] == "yes, but only by breaking the contract"
     assert said["later"] == "no: told dominates it"
@@ -310,12 +298,11 @@ def test_banditq_is_counted_beside_each_policy_by_hand(small_standings):
     ]
     columns = ["policy", "other", "measure", "low", "high", "instance"]
     tables = {"standings": rows, "pairs": pd.DataFrame(pairs, columns=columns)}
-    tables = {
-        name: table.assign(contract=page.REWARDS, horizon=10_000) for name, table in tables.items()
-    }
+    where = {"contract": page.REWARDS, "horizon": 10_000}
+    tables = {name: table.assign(**where) for name, table in tables.items()}
     shown = page.banditq(page.Shown(load_arena(FULL), tables, "", ROOT))
-    found = re.findall(r'<th scope="row">(\w+)</th>((?:<td>\d+</td>)+)', shown)
-    assert {name: re.findall(r"\d+", counts) for name, counts in found} == {
+    counted = re.findall(r'<th scope="row">(\w+)</th>((?:<td>\d+</td>)+)', shown)
+    assert {name: re.findall(r"\d+", counts) for name, counts in counted} == {
         "later": ["1", "1", "0", "0", "1"],
         "told": ["2", "0", "1", "1", "0"],
     }

@@ -21,7 +21,7 @@ TITLES = {"two": "Second", "one": "<One>"}
 @pytest.fixture
 def rows():
     """Return standings of five policies on two instances, the first policy with two settings."""
-    found = []
+    made = []
     for instance in ("one", "two"):
         for k, (label, kind) in enumerate(KINDS.items()):
             for setting in ("", "eta 2")[: 1 + (label == "A")]:
@@ -32,8 +32,8 @@ def rows():
                 row["contract_regret"] = 10.0 - 3 * k - bool(setting)
                 for name in ("shortfall", "contract_regret"):
                     row |= {f"{name}_low": row[name] - 1, f"{name}_high": row[name] + 1}
-                found.append(row)
-    return pd.DataFrame(found)
+                made.append(row)
+    return pd.DataFrame(made)
 
 
 def bytes_of(drawing):
@@ -48,17 +48,18 @@ def names_in(drawing):
 
 def marks_of(axes):
     """Return the places of the large marks and of the small ones."""
-    marks = [one for one in axes.collections if isinstance(one, PathCollection)]
-    found = {size: set() for size in sorted({one.get_sizes()[0] for one in marks}, reverse=True)}
-    for one in marks:
-        found[one.get_sizes()[0]] |= {tuple(place) for place in one.get_offsets().tolist()}
-    return [sorted(places) for places in found.values()]
+    marks = [mark for mark in axes.collections if isinstance(mark, PathCollection)]
+    sizes = sorted({mark.get_sizes()[0] for mark in marks}, reverse=True)
+    by_size = {size: set() for size in sizes}
+    for mark in marks:
+        by_size[mark.get_sizes()[0]] |= {tuple(point) for point in mark.get_offsets().tolist()}
+    return [sorted(places) for places in by_size.values()]
 
 
 def test_each_policy_has_a_colour_of_its_own(rows):
     look = picture.looks([*KINDS, "elsewhere"], rows, ["mine"])
     assert list(look) == list(KINDS)
-    assert len({to_hex(one) for one in look.values()}) == len(look)
+    assert len({to_hex(colour) for colour in look.values()}) == len(look)
     assert (look["UCB1"], look["mine"]) == (picture.IGNORES, picture.YOURS)
     many = picture.looks([f"p{k}" for k in range(30)], rows.assign(label="p0"))
     assert set(many) == {"p0"}
@@ -76,9 +77,9 @@ def test_instances_show_every_setting_of_every_policy(rows):
         (front,) = (line for line in axes.lines if to_hex(line.get_color()) == to_hex(".33"))
         assert front.get_xdata().tolist() == [0, 0, 0.5]
     handles = drawing.legends[0].legend_handles
-    filled = [one.get_facecolor()[0, 3] > 0 for one in handles]
+    filled = [handle.get_facecolor()[0, 3] > 0 for handle in handles]
     assert filled == [kind != ORACLE for kind in KINDS.values()]
-    assert len({str(one.get_paths()[0].vertices) for one in handles}) == len(KINDS)
+    assert len({str(handle.get_paths()[0].vertices) for handle in handles}) == len(KINDS)
     with set_otherwise():
         assert bytes_of(drawing) == bytes_of(picture.instances(TERMS, rows, look, TITLES))
 
@@ -101,12 +102,12 @@ def test_a_contract_shows_all_policies_but_those_that_know_the_means(rows):
 
 
 def test_intervals_of_points_with_the_same_shortfall_stay_apart(rows):
-    one = rows[rows["instance"] == "one"]
-    (axes,) = picture.price_of_quotas(one).axes
-    bars = [one for one in axes.collections if isinstance(one, LineCollection)]
-    (lengths,) = {len(segment) for one in bars for segment in one.get_segments()}
+    first = rows[rows["instance"] == "one"]
+    (axes,) = picture.price_of_quotas(first).axes
+    bars = [bar for bar in axes.collections if isinstance(bar, LineCollection)]
+    (lengths,) = {len(segment) for bar in bars for segment in bar.get_segments()}
     assert lengths == 2
-    tall = {np.ptp(segment[:, 1]).round(9) for one in bars for segment in one.get_segments()}
+    tall = {np.ptp(segment[:, 1]).round(9) for bar in bars for segment in bar.get_segments()}
     assert tall == {0, 2}
     assert not any("optimum" in text.get_text() for text in axes.texts)
     assert [text.get_text() for text in axes.texts if text.get_text()] == ["η = 2"]

@@ -12,8 +12,8 @@ from fairbandits.settings.schemas import ROOT, read_yaml
 CONFIG = arena_config(read_yaml(ROOT / "config" / "config.yaml"), "config/config.yaml")
 
 
-def said(*words):
-    return commands.said("which", *words).replace("\u202f", "")
+def said(*arguments):
+    return commands.said("which", *arguments).replace("\u202f", "")
 
 
 def test_it_is_the_row_of_the_page():
@@ -21,21 +21,21 @@ def test_it_is_the_row_of_the_page():
     rows = which.committed(CONFIG)
     assert {*rows["horizon"]} == {1_000, 10_000, 100_000, 1_000_000}
     for terms in load_arena(CONFIG).terms:
-        own = rows[rows["contract"] == terms.name]
+        of_contract = rows[rows["contract"] == terms.name]
         for horizon, known in (("unknown", False), ("10000", True)):
             shown = said("--contract", terms.name, "--horizon", horizon)
-            at = [10_000] if known else sorted({*own["horizon"]})
+            at = [10_000] if known else sorted({*of_contract["horizon"]})
             for kept in decisions.KEPT:
-                one = decisions.choice(own, kept, at, known)
-                assert decisions.with_symbols(one.name) in shown
-                assert ("none; nearest is" in shown) or one.keeps
+                choice = decisions.choice(of_contract, kept, at, known)
+                assert decisions.with_symbols(choice.name) in shown
+                assert ("none; nearest is" in shown) or choice.keeps
 
 
 def test_a_policy_that_keeps_the_contract_in_long_runs_is_for_these_alone():
     """LFG's shortfall is about its weight times a gap, however long the run is."""
     rows = which.committed(CONFIG)
-    own = rows[(rows["contract"] == "minimum_pulls") & (rows["name"] == "LFG, eta 100")]
-    kept = own.groupby("horizon")["kept"].all()
+    lfg = rows[(rows["contract"] == "minimum_pulls") & (rows["name"] == "LFG, eta 100")]
+    kept = lfg.groupby("horizon")["kept"].all()
     assert kept.to_dict() == {1_000: False, 10_000: False, 100_000: True, 1_000_000: True}
     unknown = said("--quota", "0.05", "--horizon", "unknown")
     assert "LFG, η = 100" not in unknown
@@ -57,13 +57,13 @@ def test_between_two_horizons_the_contract_is_kept_at_both():
     rows = which.committed(CONFIG)
     rows = rows[rows["contract"] == "minimum_pulls"]
     at_long = decisions.choice(rows, "kept", [100_000]).name
-    one = decisions.choice(rows, "kept", [10_000, 100_000])
-    assert one.keeps
-    assert one.name != at_long
+    choice = decisions.choice(rows, "kept", [10_000, 100_000])
+    assert choice.keeps
+    assert choice.name != at_long
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("arguments", "message"),
     [
         (("--quota", "0.7"), "--quota must be above 0 and below 1/2"),
         (("--quota", "0"), "--quota must be above 0 and below 1/2"),
@@ -74,8 +74,8 @@ def test_between_two_horizons_the_contract_is_kept_at_both():
         (("--contract", "minimum"), "did you mean 'minimum_pulls'?"),
     ],
 )
-def test_what_cannot_be_is_refused(words, message):
-    assert message in refused("which", *words)
+def test_what_cannot_be_is_refused(arguments, message):
+    assert message in refused("which", *arguments)
 
 
 def test_without_the_table_it_says_what_makes_it(tmp_path, monkeypatch):
@@ -88,7 +88,7 @@ def test_a_run_of_the_arena_ends_with_its_answer():
     rows = which.committed(CONFIG)
     first, *lines = which.answer(load_arena(CONFIG), rows)
     assert "T is not known" in first
-    titles = [one.title for one in load_arena(CONFIG).terms]
+    titles = [terms.title for terms in load_arena(CONFIG).terms]
     assert [line.strip().partition(":")[0] for line in lines] == titles
     assert "Fair-UCB, α = 0" in lines[0]
     _, line, *_ = which.answer(load_arena(CONFIG), rows.assign(kept=False))

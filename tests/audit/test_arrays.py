@@ -39,8 +39,8 @@ def test_windows_are_of_evenly_spaced_rounds():
     """Of rounds 2, 4, .. 20 the windows of 4 rounds; round 5 is left out."""
     rounds = np.array([2, 4, 5, 6, 8, 10, 12, 14, 16, 18, 20])
     late = np.where(rounds <= 8, rounds / 2, np.maximum(4, rounds / 2 - 2))
-    found = arrays.window_rate(late[None], 20**0.4, 10, rounds=rounds)
-    assert found.tolist() == [[0.5, 0.5, 0.5, 0.25, 0, 0.25, 0.5, 0.5, 0.5]]
+    rates = arrays.window_rate(late[None], 20**0.4, 10, rounds=rounds)
+    assert rates.tolist() == [[0.5, 0.5, 0.5, 0.25, 0, 0.25, 0.5, 0.5, 0.5]]
 
 
 def test_the_worst_is_chosen_on_other_replicates(rng):

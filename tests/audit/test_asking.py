@@ -39,14 +39,13 @@ def test_loops_label_cases_and_equal_phrases_are_one_test():
         for _ in cases(of={"a_name": 3}):
             yield mean("another", VALUES, at_least=0, beside=True, case="more")
 
-    found = asked(some_claim)
-    assert [one.test for one in found] == ["number"] * 4 + ["another"]
+    answered = asked(some_claim)
+    assert [answer.test for answer in answered] == ["number"] * 4 + ["another"]
     labels = [f"arm {arm}, t = {t}" for arm in (1, 3) for t in (10, 20)]
-    assert [one.each for one in found] == [*labels, "a name, more"]
-    assert [one.decides for one in found] == [True] * 4 + [False]
-    assert found[0].settings == {"level": 0.99, "claim": "at least", "paired": True} | {
-        "materiality": 0.0
-    }
+    assert [answer.each for answer in answered] == [*labels, "a name, more"]
+    assert [answer.decides for answer in answered] == [True] * 4 + [False]
+    usual = {"level": 0.99, "claim": "at least", "paired": True, "materiality": 0.0}
+    assert answered[0].settings == usual
 
 
 def test_a_loop_that_breaks_leaves_no_label():
@@ -69,8 +68,8 @@ def test_readings_are_context_or_loop():
         for value in readings({("one", "two"): 1}):
             yield mean("third", value * VALUES, at_least=0)
 
-    found = asked(some_claim, readings=["one", "two"])
-    assert [(one.test, one.reading, one.verdict) for one in found] == [
+    answered = asked(some_claim, readings=["one", "two"])
+    assert [(answer.test, answer.reading, answer.verdict) for answer in answered] == [
         ("number", "one", "reproduced"),
         ("number", "two", "not reproduced"),
         ("third", "one", "reproduced"),
@@ -85,15 +84,15 @@ def test_what_if_changes_deciding_tests_that_have_the_setting():
         yield mean("beside", VALUES, at_least=0, beside=True)
 
     paper = paper_of(t_a=some_claim)
-    found = answers(paper.claims["t-a"], paper, runs(), level=0.95)
-    assert [one.settings.get("level") for one in found] == [0.95, None, 0.99]
+    answered = answers(paper.claims["t-a"], paper, runs(), level=0.95)
+    assert [answer.settings.get("level") for answer in answered] == [0.95, None, 0.99]
 
 
 ONE = {"readings": ["one", "two"]}
 
 
 @pytest.mark.parametrize(
-    ("wrong", "words", "said"),
+    ("wrong", "message", "said"),
     [
         (lambda: [mean("x", VALUES, at_least=0)] * 2, "two cases '' of 'x'", {}),
         (lambda: [mean("x", VALUES)], "TypeError: exactly one of at_most, .* got none", {}),
@@ -115,23 +114,23 @@ ONE = {"readings": ["one", "two"]}
         (lambda: {}["arm"], "KeyError: 'arm'", {}),
     ],
 )
-def test_an_error_has_file_and_line(wrong, words, said):
+def test_an_error_has_file_and_line(wrong, message, said):
     def some_claim(runs):
         yield from wrong()
 
-    found = asked(some_claim, **said)[-1]
-    assert found.verdict == FAILED
-    with pytest.raises(ValueError, match=rf"^{Path(__file__).name}(, line \d+)?: .*{words}"):
-        raise ValueError(found.message)
-    if "decides" not in words:
+    answer = asked(some_claim, **said)[-1]
+    assert answer.verdict == FAILED
+    with pytest.raises(ValueError, match=rf"^{Path(__file__).name}(, line \d+)?: .*{message}"):
+        raise ValueError(answer.message)
+    if "decides" not in message:
         lines, first = inspect.getsourcelines(some_claim)
-        line = int(found.message.split("line ")[1].split(":")[0])
+        line = int(answer.message.split("line ")[1].split(":")[0])
         assert line in range(first - 30, first + len(lines))
 
 
 def test_a_claim_without_a_yield_is_an_error():
-    (found,) = asked(lambda runs: None)
-    assert found.message.endswith("TypeError: a claim yields tests, and this function has no yield")
+    (case,) = asked(lambda runs: None)
+    assert case.message.endswith("TypeError: a claim yields tests, and this function has no yield")
 
 
 def test_a_case_that_fails_leaves_the_others_alone():
@@ -139,11 +138,8 @@ def test_a_case_that_fails_leaves_the_others_alone():
         for arm in arms([0, 1, 2]):
             yield mean("number", [np.nan, 1.0] if arm == 1 else VALUES, at_least=0)
 
-    found = asked(some_claim)
-    assert [one.verdict == FAILED for one in found] == [False, True, False]
-
-
-# ------------------------------------------------------------------------------ tests of a claim
+    answered = asked(some_claim)
+    assert [answer.verdict == FAILED for answer in answered] == [False, True, False]
 
 
 def test_a_control_is_values_or_a_test():
@@ -162,9 +158,9 @@ def test_a_control_that_passes_leaves_nothing_reproduced():
     def some_claim(runs):
         yield mean("number", spread(1), at_least=0).control(spread(2))
 
-    (found,) = asked(some_claim, primary=True)
-    assert (found.control, found.verdict) == ("reproduced", "inconclusive")
-    assert "TRIVIAL" in found.tags
+    (answer,) = asked(some_claim, primary=True)
+    assert (answer.control, answer.verdict) == ("reproduced", "inconclusive")
+    assert "TRIVIAL" in answer.tags
 
 
 def test_replicates_are_cut_to_those_that_both_have():
@@ -195,9 +191,6 @@ def test_a_proof_is_made_when_it_is_judged():
     assert printed("number", 0.3351, "0.335").given
 
 
-# ------------------------------------------------------------------------------------ selections
-
-
 @pytest.fixture(scope="module")
 def made():
     return Tiny(real.config(), "banditq")
@@ -205,22 +198,22 @@ def made():
 
 def test_a_selection_of_one_run_is_that_run(made):
     some = made("suite_full", "suite_bandit", instance="five_arms")
-    one = some("suite_full", policy="banditq", law="bernoulli").longest
-    assert (len(one), one.instance, one.policy, one.N) == (1, "five_arms", "banditq", 5)
-    plays = one["plays"]
-    assert plays.shape == (4, one.rounds.size, 5)
-    assert np.array_equal(one.end("plays"), plays[:, -1])
-    half = one.T // 2
-    assert np.array_equal(one.at("plays", half), plays[:, one.rounds <= half][:, -1])
-    assert np.array_equal(one.at("plays", [half, one.T])[:, 1], plays[:, -1])
-    assert np.array_equal(one.config.targets, one["target"])
-    assert {run.law for run in one + some("suite_full", law="uniform02")} >= {"bernoulli"}
+    alone = some("suite_full", policy="banditq", law="bernoulli").longest
+    assert (len(alone), alone.instance, alone.policy, alone.N) == (1, "five_arms", "banditq", 5)
+    plays = alone["plays"]
+    assert plays.shape == (4, alone.rounds.size, 5)
+    assert np.array_equal(alone.end("plays"), plays[:, -1])
+    half = alone.T // 2
+    assert np.array_equal(alone.at("plays", half), plays[:, alone.rounds <= half][:, -1])
+    assert np.array_equal(alone.at("plays", [half, alone.T])[:, 1], plays[:, -1])
+    assert np.array_equal(alone.config.targets, alone["target"])
+    assert {run.law for run in alone + some("suite_full", law="uniform02")} >= {"bernoulli"}
 
 
 def test_groups_label_cases_and_readings(made):
     groups, labels = {}, []
-    for own in made("suite_full", instance="five_arms").each("policy", reading="law"):
-        groups[own.policy, own.law] = own
+    for group in made("suite_full", instance="five_arms").each("policy", reading="law"):
+        groups[group.policy, group.law] = group
         labels.append(((*LABELS,), (*READINGS,)))
     assert labels[0] == ((next(iter(groups))[0],), (next(iter(groups))[1],))
     assert (LABELS, READINGS, len(groups)) == ([], [], len(labels))
@@ -234,16 +227,16 @@ def test_groups_label_cases_and_readings(made):
 
 
 @pytest.mark.parametrize(
-    ("select", "words"),
+    ("select", "message"),
     [
         (lambda runs: runs("suite_full")("arms_*"), r"no run of arms_\* here"),
         (lambda runs: runs("suite_full", T=7), "no run has T = 7, but .*20000"),
         (lambda runs: runs("suite_full").T, "T is not one value here: "),
     ],
 )
-def test_what_a_selection_lacks_is_named(select, words, made):
+def test_what_a_selection_lacks_is_named(select, message, made):
     """Besides what the planted faults show (test_tiny.py)."""
-    with pytest.raises(ValueError, match=words):
+    with pytest.raises(ValueError, match=message):
         select(made)
 
 

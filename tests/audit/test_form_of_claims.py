@@ -44,9 +44,8 @@ def test_a_file_becomes_claims(tmp_path):
     assert (second.line, second.bases, second.family) == (16, ("t-first",), "")
     assert first.source.startswith('@paper.claim("bound"')
     assert paper.short_title == "A test"
-    assert [paper.reading(name) for name in ("one", "two", "other")] == [
-        *("The first", "With two", "other")
-    ]
+    short = [paper.reading(name) for name in ("one", "two", "other")]
+    assert short == ["The first", "With two", "other"]
 
 
 CHANGES = [
@@ -69,26 +68,23 @@ CHANGES = [
     ('paper.bound("t-s', 'papr.bound("t-s', r"claims\.py, line 16: NameError: name 'papr'"),
     ("import Paper, mean, me", "import Paper, maen, me", "line 1: ImportError: .*maen"),
     ('paper = Paper("', 'made = paper = Paper("', None),  # two names of one
+    ("from fairb", "\ufefffrom fairb", None),  # the mark of an encoding
     ("paper.bound", "other = Paper('x', '')\npaper.bound", "must define one .* defines 2"),
     ("paper.bound", "import sys\nsys.exit(3)\npaper.bound", "line 17: SystemExit: 3"),
 ]
 
 
-@pytest.mark.parametrize(("old", "new", "words"), CHANGES)
-def test_what_is_wrong_of_a_file_is_named_with_its_line(old, new, words, tmp_path):
+@pytest.mark.parametrize(("old", "new", "message"), CHANGES)
+def test_what_is_wrong_of_a_file_is_named_with_its_line(old, new, message, tmp_path):
     assert old in SOURCE
     file = written(tmp_path, SOURCE.replace(old, new, 1))
-    if words is None:
+    if message is None:
         assert len(load(file).claims) == 2
         return
-    with pytest.raises(ConfigError, match=words) as caught:
+    with pytest.raises(ConfigError, match=message) as caught:
         load(file)
     assert "\n" not in str(caught.value)
     assert str(caught.value).startswith(str(file))
-
-
-def test_a_file_can_begin_with_a_mark_of_its_encoding(tmp_path):
-    assert len(load(written(tmp_path, "\ufeff" + SOURCE)).claims) == 2
 
 
 @pytest.mark.parametrize("text", ["", "from fairbandits.claims import Paper"])
@@ -103,20 +99,17 @@ MEASURE = '@measure("")\ndef {name}(cell):\n    return {value}\n\n\n'
 
 
 def test_files_of_one_name_beside_two_papers_do_not_mix(tmp_path):
-    found, path = {}, [*sys.path]
+    loaded, path = {}, [*sys.path]
     for slug in ("one", "other"):
         (tmp_path / slug).mkdir()
         written(tmp_path / slug, f"NAME = {slug!r}", "words.py")
-        text = SOURCE.replace('"""It', f'"""{slug}\n\n    It')
-        text = text.replace("paper = ", "import words\n\npaper = ").replace(
-            '"A test', 'words.NAME + "'
-        )
-        text = text.replace(
-            "\n\n@paper", MEASURE.format(name="of_it", value=f"{slug!r}") + "\n@paper"
-        )
+        measure = MEASURE.format(name="of_it", value=f"{slug!r}")
+        text = SOURCE.replace('"""It', f'"""{slug}\n\n    It').replace('"A test', 'words.NAME + "')
+        text = text.replace("paper = ", "import words\n\npaper = ")
+        text = text.replace("\n\n@paper", measure + "\n@paper")
         paper = load(written(tmp_path / slug, text))
-        found[slug] = paper.title.partition(":")[0], measures.measures(slug)["of_it"].of(None)
-    assert found == {"one": ("one", "one"), "other": ("other", "other")}
+        loaded[slug] = paper.title.partition(":")[0], measures.measures(slug)["of_it"].of(None)
+    assert loaded == {"one": ("one", "one"), "other": ("other", "other")}
     assert (sys.path, "words" in sys.modules) == (path, False)
     assert "of_it" not in measures.measures("banditq")
 
@@ -126,9 +119,6 @@ def test_a_measure_has_one_meaning(name, tmp_path):
     text = SOURCE + MEASURE.format(name=name, value=1) * 2
     with pytest.raises(ConfigError, match=rf"line \d+: .*there are two measures '{name}'"):
         load(written(tmp_path, text))
-
-
-# --------------------------------------------------------------------------------- references
 
 
 def claim(runs):
@@ -143,7 +133,7 @@ SAME = {"alias_of": "t-a"}
 
 
 @pytest.mark.parametrize(
-    ("claims", "words"),
+    ("claims", "message"),
     [
         ({"t_a": {"alias_of": "t-b"}}, "t-a: alias_of: no claim 't-b'"),
         ({"t_a": {"judged_by": ["t-b"]}}, "t-a: judged_by: no claim 't-b'"),
@@ -154,8 +144,8 @@ SAME = {"alias_of": "t-a"}
         ({"t_a": resting("t-b"), "t_b": resting("t-a")}, "circle: 't-[ab]' rests on 't-[ab]'"),
     ],
 )
-def test_claims_name_others_and_figures_that_are_there(claims, words):
-    with pytest.raises(ConfigError, match=words):
+def test_claims_name_others_and_figures_that_are_there(claims, message):
+    with pytest.raises(ConfigError, match=message):
         check_references({"banditq": paper_of(**claims)}, real.config())
 
 
@@ -180,9 +170,6 @@ def test_the_paper_is_that_of_its_folder(tmp_path):
     written(tmp_path / "papers" / "ht_ucb")
     with pytest.raises(ConfigError, match="the paper must be 'ht_ucb', got 'banditq'"):
         load_papers(config, tmp_path)
-
-
-# ------------------------------------------------------------------------- digests, and seeds
 
 
 def test_the_digest_is_of_what_asks(tmp_path):

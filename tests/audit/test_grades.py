@@ -9,114 +9,118 @@ import pytest
 import real
 from fairbandits.audit.finding import GRADES, INCONCLUSIVE, NOT_REPRODUCED, REPRODUCED, Finding
 from fairbandits.audit.grades import fails, replicates_needed, weakest, weighed
+from fairbandits.audit.limits import mean_test
 from fairbandits.audit.means import mean
+from fairbandits.audit.planning import power_of_mean
 from fairbandits.audit.procedures import PROCEDURES
 from fairbandits.audit.rows import csv_rows
+from fairbandits.claims import n_for
 from fairbandits.settings.schemas import ROOT
 
 #: All tests of the claims, on a tiny run.
-ASKED = {(one.claim, one.test): one for own in real.asked().values() for one in own}
+ASKED = {(test.claim, test.test): test for tests in real.asked().values() for test in tests}
 
 
 def of_procedure(name, **settings):
     """Return a test of the claims that reads runs."""
     return next(
-        one
-        for one in ASKED.values()
-        if one.procedure == name and not one.given and settings.items() <= one.settings.items()
+        test
+        for test in ASKED.values()
+        if test.procedure == name and not test.given and settings.items() <= test.settings.items()
     )
 
 
 BOUND = of_procedure("mean", claim="at most")
 LARGER = of_procedure("mean", claim="at least")
 GROWTH = of_procedure("slope")
-GIVEN = next(one for one in ASKED.values() if one.given)
+#: Settings of a mean that should be at most a number, and of others.
+AT_MOST = {"claim": "at most", "level": 0.99}
+RATE = AT_MOST | {"exponent": 0.5, "margin": 0.1, "asymptotic": True}
+RATIO = {"claim": "equal", "ratio": (0.5, 2), "level": 0.99}
+GIVEN = next(test for test in ASKED.values() if test.given)
 
 
-def found(verdict=REPRODUCED, *tags, value=1.0, **also):
+def made(verdict=REPRODUCED, *tags, value=1.0, **also):
     return Finding(value, 0.0, 2.0, 32, 0.001, verdict, tags, also)
 
 
-NO = found(NOT_REPRODUCED)
+NO = made(NOT_REPRODUCED)
 
 
 @pytest.mark.parametrize(
     ("test", "finding", "control", "grade"),
     [
-        (BOUND, found(), NO, "measured"),
-        (BOUND, found(), None, "consistent"),
-        (BOUND, found(value=-0.5), found(INCONCLUSIVE), "consistent"),
-        (BOUND, found(tightness=0.05), NO, "consistent"),
-        (GROWTH, found(), NO, "consistent"),
-        (BOUND, found(REPRODUCED, "THIN"), NO, "consistent"),
-        (BOUND, found(NOT_REPRODUCED), None, "measured"),
-        (BOUND, found(NOT_REPRODUCED, "THIN"), None, "consistent"),
-        (BOUND, found(NOT_REPRODUCED), found(), "measured"),
-        (of_procedure("exact"), found(NOT_REPRODUCED), None, "exact"),
-        (GIVEN, found(), None, "exact"),
-        (BOUND, found(INCONCLUSIVE), NO, ""),
+        (BOUND, made(), NO, "measured"),
+        (BOUND, made(), None, "consistent"),
+        (BOUND, made(value=-0.5), made(INCONCLUSIVE), "consistent"),
+        (BOUND, made(tightness=0.05), NO, "consistent"),
+        (GROWTH, made(), NO, "consistent"),
+        (BOUND, made(REPRODUCED, "THIN"), NO, "consistent"),
+        (BOUND, made(NOT_REPRODUCED), None, "measured"),
+        (BOUND, made(NOT_REPRODUCED, "THIN"), None, "consistent"),
+        (BOUND, made(NOT_REPRODUCED), made(), "measured"),
+        (of_procedure("exact"), made(NOT_REPRODUCED), None, "exact"),
+        (GIVEN, made(), None, "exact"),
+        (BOUND, made(INCONCLUSIVE), NO, ""),
     ],
 )
 def test_grades(test, finding, control, grade):
-    one = weighed(test, finding, control, {})
-    assert (one.verdict, one.grade, one.tags) == (finding.verdict, grade, finding.tags)
-    assert one.control == (control.verdict if control else "")
+    judged = weighed(test, finding, control, {})
+    assert (judged.verdict, judged.grade, judged.tags) == (finding.verdict, grade, finding.tags)
+    assert judged.control == (control.verdict if control else "")
 
 
 def test_what_the_control_passes_too_supports_nothing():
-    one = weighed(BOUND, found(), found(), {})
-    assert (one.verdict, one.tags, one.p, one.grade) == (INCONCLUSIVE, ("TRIVIAL",), 1.0, "")
+    judged = weighed(BOUND, made(), made(), {})
+    assert (judged.verdict, judged.tags) == (INCONCLUSIVE, ("TRIVIAL",))
+    assert (judged.p, judged.grade) == (1.0, "")
 
 
 @pytest.mark.parametrize(
     "finding",
     [
-        *(found(tightness=0.005), found(tightness=-3.0), found(REPRODUCED, "CONSTANT")),
-        found(REPRODUCED, "SIGN", value=np.nan),
+        *(made(tightness=0.005), made(tightness=-3.0), made(REPRODUCED, "CONSTANT")),
+        made(REPRODUCED, "SIGN", value=np.nan),
     ],
 )
 def test_what_could_not_have_failed_supports_nothing(finding):
-    one = weighed(BOUND, finding, None, None)
-    assert (one.verdict, one.tags[-1]) == (INCONCLUSIVE, "VACUOUS")
+    judged = weighed(BOUND, finding, None, None)
+    assert (judged.verdict, judged.tags[-1]) == (INCONCLUSIVE, "VACUOUS")
     # unless the control fails, which shows that it could have
     assert weighed(BOUND, finding, NO, {}).verdict == REPRODUCED
 
 
-@pytest.mark.parametrize(("centre", "failed"), [(0.9, False), (1.1, True)])
-def test_a_control_that_cannot_decide_fails_by_its_estimate(centre, failed):
-    sample = centre + np.linspace(-3, 3, 40)
-    data = {"values": sample, "against": 1.0}
-    control = mean(sample, 1.0, claim="at most", level=0.99)
+@pytest.mark.parametrize(
+    ("centre", "against", "value", "failed"),
+    [
+        *((0.9, 1, None, False), (1.1, 1, None, True)),
+        # two policies that are the same one differ by chance; an effect that is larger stays
+        *((0.1, 0, None, True), (-0.1, 0, None, False), (0.1, 0, -5, True), (-0.1, 0, -5, True)),
+    ],
+)
+def test_a_control_that_cannot_decide_fails_by_its_estimate(centre, against, value, failed):
+    data = {"values": centre + np.linspace(-3, 3, 40), "against": float(against)}
+    control = mean(*data.values(), **AT_MOST)
     assert control.verdict == INCONCLUSIVE
-    assert fails(BOUND, found(value=control.statistic), control, data) is failed
-
-
-def test_a_control_without_effect_fails_where_the_effect_is_larger():
-    """Of two policies that are the same one, the difference is on either side of 0 by chance."""
-    for sign in (1, -1):
-        sample = sign * 0.1 + np.linspace(-3, 3, 40)
-        data = {"values": sample, "against": 0.0}
-        control = mean(sample, 0.0, claim="at most", level=0.99)
-        assert control.verdict == INCONCLUSIVE
-        assert fails(BOUND, found(value=-5.0), control, data)
-        assert fails(BOUND, found(value=control.statistic), control, data) is (sign > 0)
+    finding = made(value=control.statistic if value is None else value)
+    assert fails(BOUND, finding, control, data) is failed
 
 
 @pytest.mark.parametrize(("value", "failed"), [(0.9, False), (1.1, True)])
 def test_a_control_with_one_value_in_all_runs_fails_by_that(value, failed):
-    control = mean([value] * 40, 1.0, claim="at most", level=0.99, most=2.0)
-    assert control.verdict == INCONCLUSIVE
     data = {"values": [value] * 40, "against": 1.0, "most": 2.0}
-    one = weighed(BOUND, found(value=0.5), control, data)
+    control = mean(**data, **AT_MOST)
+    assert control.verdict == INCONCLUSIVE
+    judged = weighed(BOUND, made(value=0.5), control, data)
     expected = (NOT_REPRODUCED, "measured") if failed else (INCONCLUSIVE, "")
-    assert (one.control, one.grade) == expected
+    assert (judged.control, judged.grade) == expected
 
 
 def test_a_difference_of_0_in_all_runs_is_none():
-    control = found(INCONCLUSIVE, "CONSTANT", "RARE", value=0.0)
+    control = made(INCONCLUSIVE, "CONSTANT", "RARE", value=0.0)
     control = replace(control, low=-np.inf, high=np.inf)
-    one = weighed(LARGER, found(value=1.0), control, {})
-    assert (one.control, one.grade) == (NOT_REPRODUCED, "measured")
+    judged = weighed(LARGER, made(value=1.0), control, {})
+    assert (judged.control, judged.grade) == (NOT_REPRODUCED, "measured")
 
 
 def test_the_weakest_of_several():
@@ -135,28 +139,51 @@ def test_each_measured_verdict_changes_under_its_control():
     assert "reproduced" not in {row["control"] for row in reproduced}
 
 
-# ---------------------------------------------------- how many replicates are needed, simulated
-
-#: Settings of a mean that should be at most a number.
-AT_MOST = {"claim": "at most", "level": 0.99}
-
-
-def simulated(procedure, draw, settings, verdict, trials=500):
-    judge = PROCEDURES[procedure]
-    return np.mean([judge(*draw(), **settings).verdict == verdict for _ in range(trials)])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("mean", "verdict"), [(0.6, REPRODUCED), (1.3, NOT_REPRODUCED)])
-def test_power_of_a_bound(mean, verdict, rng):
+@pytest.mark.parametrize("mean", [0.6, 1.3])
+def test_power_of_a_bound(mean, rng):
     pilot = rng.normal(size=200)
     pilot = mean + (pilot - pilot.mean()) / pilot.std(ddof=1)
     finding = PROCEDURES["mean"](pilot, 1, **AT_MOST)
-    n = int(replicates_needed("mean", AT_MOST, finding))
     wanted = ((2.326 + 1.2816) / (mean - 1)) ** 2
-    assert wanted <= n < 1.3 * wanted
-    found = simulated("mean", lambda: (rng.normal(mean, 1, n), 1), AT_MOST, verdict)
-    assert abs(found - 0.9) < 0.06
+    assert wanted <= replicates_needed("mean", AT_MOST, finding) < 1.3 * wanted
+
+
+@pytest.mark.parametrize("skewness", [0, 1, 2, -2])
+def test_the_power_is_as_planned(skewness, rng):
+    n, trials = n_for(0.5, 1, skewness), 400
+    if skewness:
+        shape = 4 / skewness**2
+        samples = np.sign(skewness) * (rng.gamma(shape, size=(trials, n)) / shape - 1)
+        samples *= np.sqrt(shape)
+    else:
+        samples = rng.normal(size=(trials, n))
+    share = sum(mean_test(sample, 0.5, 0.99).below <= 0.01 for sample in samples) / trials
+    assert share == pytest.approx(0.95, abs=0.035)
+    assert power_of_mean(n, 0.5, skewness, 0.99) >= 0.95
+    assert power_of_mean(n - 1, 0.5, skewness, 0.99) < 0.95
+
+
+def test_more_is_needed_for_what_is_small_skewed_or_wanted_surely():
+    least = n_for(0.4, 1)
+    assert n_for(4, 10) == least < min(n_for(0.3, 1), n_for(0.4, 1, 1), n_for(0.4, 1, power=0.99))
+    assert n_for(0.4, 1, level=0.9975) > least > n_for(0.4, 1, -1)
+    assert (n_for(5, 1), n_for(5, 1, 1.5)) == (32, 64)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"effect": 0}, "above 0"),
+        ({"sd": -1}, "above 0"),
+        ({"skewness": 2.1}, "at most 2"),
+        ({"level": 1}, "level must be"),
+        ({"power": 1}, "power must be"),
+        ({"effect": 1e-9}, "more than"),
+    ],
+)
+def test_what_no_number_answers_is_refused(changes, message):
+    with pytest.raises(ValueError, match=message):
+        n_for(**{"effect": 1, "sd": 1} | changes)
 
 
 @pytest.mark.slow
@@ -172,42 +199,32 @@ def test_power_of_a_proportion(share, claim, limit, verdict, rng):
     settings = {"claim": claim, "limit": limit, "level": 0.99}
     finding = Finding(share, 0, 1, 50, 0.5, INCONCLUSIVE)
     n = int(replicates_needed("share", settings, finding))
-    found = simulated("share", lambda: (rng.uniform(size=n) < share,), settings, verdict)
-    assert found == pytest.approx(0.92, abs=0.06)
-    fewer = n * 2 // 3
-    draw = lambda: (rng.uniform(size=fewer) < share,)  # noqa: E731
-    assert simulated("share", draw, settings, verdict) < 0.85
+
+    def rate(n):
+        draws = (rng.uniform(size=n) < share for _ in range(500))
+        judge = PROCEDURES["share"]
+        return np.mean([judge(draw, **settings).verdict == verdict for draw in draws])
+
+    assert rate(n) == pytest.approx(0.92, abs=0.06)
+    assert rate(n * 2 // 3) < 0.85
 
 
-def test_power_where_all_succeed():
-    """0.5^n must be at most 0.01."""
-    settings = {"claim": "at least", "limit": 0.5, "level": 0.99}
-    finding = Finding(1.0, 0, 1, 3, 0.1, INCONCLUSIVE)
-    assert replicates_needed("share", settings, finding) == 7
-
-
-def test_power_without_an_answer():
-    against = {"limit": 1.0}
-    on = Finding(1.0, 0.5, 1.5, 20, 0.5, INCONCLUSIVE, (), against)
-    assert replicates_needed("mean", AT_MOST, on) == math.inf
-    endless = Finding(0.5, -math.inf, math.inf, 20, 1.0, INCONCLUSIVE, (), against)
-    assert replicates_needed("mean", AT_MOST, endless) == math.inf
-    exact = {"claim": "at most", "limit": 0.5, "level": 0.99}
-    assert replicates_needed("share", exact, Finding(0.5, 0, 1, 9, 1, INCONCLUSIVE)) == (math.inf)
-    assert replicates_needed("exact", {}, on) is None
-
-
-def test_power_of_a_rate():
-    """A slope beyond the rate of a limit is not decided by more replicates; other claims are."""
-    rate = {"claim": "at most", "exponent": 0.5, "margin": 0.1, "level": 0.99, "asymptotic": True}
-    steep = Finding(0.8, 0.7, 0.9, 20, 0.01, INCONCLUSIVE)
-    flat = Finding(0.5, 0.3, 0.7, 20, 0.1, INCONCLUSIVE)
-    assert replicates_needed("slope", rate, steep) == math.inf
-    assert 20 < replicates_needed("slope", rate, flat) < 400
-    here = rate | {"asymptotic": False}
-    assert replicates_needed("slope", here, steep) < 20
-    equal = rate | {"claim": "equal"}
-    assert replicates_needed("slope", equal, steep) < 20
-    ratio = {"claim": "equal", "ratio": (0.5, 2), "level": 0.99}
-    between = Finding(1.9, 1.5, 2.3, 20, 0.3, INCONCLUSIVE)
-    assert replicates_needed("mean", ratio, between) > 500
+@pytest.mark.parametrize(
+    ("procedure", "settings", "estimate", "least", "most"),
+    [
+        ("share", {"claim": "at least", "limit": 0.5, "level": 0.99}, (1, 0, 1), 7, 7),  # 0.5^n
+        ("share", AT_MOST | {"limit": 0.5}, (0.5, 0, 1), math.inf, math.inf),
+        ("mean", AT_MOST, (1, 0.5, 1.5), math.inf, math.inf),
+        ("mean", AT_MOST, (0.5, -math.inf, math.inf), math.inf, math.inf),
+        ("mean", RATIO, (1.9, 1.5, 2.3), 501, 10**6),
+        # a slope beyond the rate of a limit is not decided by more replicates; other claims are
+        ("slope", RATE, (0.8, 0.7, 0.9), math.inf, math.inf),
+        ("slope", RATE, (0.5, 0.3, 0.7), 21, 399),
+        ("slope", RATE | {"asymptotic": False}, (0.8, 0.7, 0.9), 1, 19),
+        ("slope", RATE | {"claim": "equal"}, (0.8, 0.7, 0.9), 1, 19),
+    ],
+)
+def test_replicates_that_decide_an_estimate(procedure, settings, estimate, least, most):
+    finding = Finding(*estimate, 20, 0.5, INCONCLUSIVE, (), {"limit": 1.0})
+    assert least <= replicates_needed(procedure, settings, finding) <= most
+    assert replicates_needed("exact", {}, finding) is None

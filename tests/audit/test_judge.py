@@ -2,9 +2,9 @@
 
 import math
 import random
+import shutil
 from dataclasses import replace
 
-import pyarrow as pa
 import pytest
 
 import real
@@ -23,7 +23,7 @@ from fairbandits.audit.judge import judge
 from fairbandits.audit.runs import Evidence
 from fairbandits.audit.tests import LABELS
 from fairbandits.claims import cases, exact, mean, reading
-from fairbandits.data.store import StoreError, read_footer, read_table, write_table
+from fairbandits.data.store import StoreError
 from small_claims import judged, paper_of, runs, spread
 
 DATA = ["full_information", "bandit_feedback"]
@@ -44,16 +44,11 @@ def asking(*means, limit=1.0, phrase="number", said=CHANCE, **loop):
 
 
 def both(*functions):
-    """Return a function that asks what several do."""
-
     def function(runs):
-        for one in functions:
-            yield from one(runs)
+        for ask in functions:
+            yield from ask(runs)
 
     return function
-
-
-# ------------------------------------------------------------------------------------ joining
 
 
 @pytest.mark.parametrize(
@@ -80,8 +75,8 @@ def test_all_must_agree_and_the_nearest_or_farthest_beyond_decides(means, outcom
     ],
 )
 def test_tests_are_joined_as_the_claim_says(how, means, outcome, test):
-    one, other = asking(means[0]), asking(means[1], phrase="other")
-    row = judged(t_a=(both(one, other), {"combine": how}))["t-a", ""]
+    first, other = asking(means[0]), asking(means[1], phrase="other")
+    row = judged(t_a=(both(first, other), {"combine": how}))["t-a", ""]
     assert (row.verdict, row.test) == (outcome, test)
 
 
@@ -116,8 +111,8 @@ def test_beside_a_condition_that_nothing_meets_other_tests_decide(value, outcome
 def test_comparisons_that_are_the_same_in_every_replicate_are_no_evidence(same, outcome, in_part):
     def better(runs):
         for case in cases(cell=range(4)):
-            own = spread(0.5)
-            yield mean("cost", own, at_most=own if case < same else own + spread(0.5), **CHANCE)
+            cost = spread(0.5)
+            yield mean("cost", cost, at_most=cost if case < same else cost + spread(0.5), **CHANCE)
 
     row = judged(t_a=better)["t-a", ""]
     assert (row.verdict, "IN-PART" in row.tags) == (outcome, in_part)
@@ -153,32 +148,25 @@ def test_what_is_derived_is_no_better_than_its_premises(premise, said, grade, ta
 NEAR = 1 - 0.1 * 2.85 / math.sqrt(30)
 
 
-def test_holm_within_the_family_only():
-    four = {f"t_{k}": asking(NEAR if k == "a" else 1.0) for k in "abcd"}
+@pytest.mark.parametrize("other", [1.0, math.nan], ids=["open", "failed"])
+def test_holm_within_the_family_only(other):
+    four = {f"t_{k}": asking(NEAR if k == "a" else other) for k in "abcd"}
     alone = judged(**four)["t-a", ""]
     assert alone.verdict == REPRODUCED
-    row = judged(**{key: (one, {"primary": True}) for key, one in four.items()})["t-a", ""]
+    row = judged(**{key: (claim, {"primary": True}) for key, claim in four.items()})["t-a", ""]
     assert (row.verdict, row.tags, row.test) == (INCONCLUSIVE, ("THIN", "HOLM"), "number")
     assert row.p == pytest.approx(4 * alone.p)
 
-
-def test_a_claim_that_failed_still_counts_in_its_family():
-    claims = {f"t_{k}": (asking(NEAR if k == "a" else math.nan), {"primary": True}) for k in "abcd"}
-    row = judged(**claims)["t-a", ""]
-    assert (row.verdict, row.tags) == (INCONCLUSIVE, ("THIN", "HOLM"))
-
-
-# ----------------------------------------------------------------------------------- readings
 
 TWO = {"readings": ["one", "two"]}
 
 
 def test_readings_that_disagree_are_the_headline_and_none_of_them_is():
     rows = judged(t_a=(asking(0.5, 1.5, **TWO), TWO))
-    head, one, two = rows["t-a", ""], rows["t-a", "one"], rows["t-a", "two"]
+    head, first, second = rows["t-a", ""], rows["t-a", "one"], rows["t-a", "two"]
     assert (head.verdict, head.headline, head.n) == (DEPENDS, True, None)
-    assert (one.verdict, one.headline, one.tags) == (REPRODUCED, False, ())
-    assert (two.verdict, two.headline, two.tags) == (NOT_REPRODUCED, False, ())
+    assert (first.verdict, first.headline, first.tags) == (REPRODUCED, False, ())
+    assert (second.verdict, second.headline, second.tags) == (NOT_REPRODUCED, False, ())
 
 
 @pytest.mark.parametrize(
@@ -196,7 +184,7 @@ def test_what_is_reconstructed_is_tagged():
     row = judged(t_a=(asking(0.5), lost))["t-a", ""]
     assert (row.verdict, row.tags) == (REPRODUCED, ("CONDITIONAL",))
     rows = judged(t_a=(asking(0.5, 0.5, **TWO), TWO | {"conditional": ["one"]}))
-    assert [rows["t-a", one].tags for one in ("one", "two")] == [("CONDITIONAL",), ()]
+    assert [rows["t-a", name].tags for name in ("one", "two")] == [("CONDITIONAL",), ()]
 
 
 def test_a_case_without_reading_belongs_to_all():
@@ -209,15 +197,13 @@ def test_readings_are_apart_in_a_family():
     assert judged(t_a=claim, t_b=claim)["t-a", "one"].tags == ("THIN", "HOLM")  # four verdicts
 
 
-# -------------------------------------------------------------- aliases, judges, not testable
-
-
 def test_aliases_carry_the_verdicts_of_their_targets():
     rows = judged(t_same={"alias_of": "t-a"}, t_a=(asking(0.5, 1.5, **TWO), TWO))
     for name in ("", "one", "two"):
-        same, own = rows["t-same", name], rows["t-a", name]
-        assert (same.claim.id, own.claim.id) == ("t-same", "t-a")
-        assert (same.verdict, same.tags, same.statistic) == (own.verdict, own.tags, own.statistic)
+        same, target = rows["t-same", name], rows["t-a", name]
+        assert (same.claim.id, target.claim.id) == ("t-same", "t-a")
+        for part in ("verdict", "tags", "statistic"):
+            assert getattr(same, part) == getattr(target, part)
 
 
 OPEN, LOST, MIXED = asking(1.0), asking(1.5), (asking(0.5, 1.5, **TWO), TWO)
@@ -244,14 +230,6 @@ def test_what_is_judged_in_part_stays_so_where_others_judge():
     assert rows["t-sum", ""].tags == rows["t-a", ""].tags == ("IN-PART",)
 
 
-def test_not_testable():
-    row = judged(t_a={"untestable": "An opinion."})["t-a", ""]
-    assert (row.verdict, row.headline, row.n) == (NOT_TESTABLE, True, None)
-
-
-# ------------------------------------------------------------------------------------ failures
-
-
 def broken(error):
     def function(runs):
         yield from asking(0.5)(runs)
@@ -261,30 +239,23 @@ def broken(error):
 
 
 @pytest.mark.parametrize(
-    ("function", "said", "words"),
+    ("function", "message"),
     [
-        (asking(), {}, "no test decides"),
-        (asking(0.5, 0.6), {}, "test_judge.py, line [0-9]+: two cases '' of 'number'"),
-        (broken(ValueError("no such\narm")), {}, "test_judge.py, line [0-9]+: no such arm"),
-        (broken(KeyError("round")), {}, "line [0-9]+: KeyError: 'round'"),
-        (broken(StoreError("x is stale")), {}, "x is stale"),
-        (asking(0.5, readings=["one"]), TWO, "no test decides under reading 'two'"),
-        (asking(0.5, math.nan, each="ab"), {}, "number, b: .*line [0-9]+: values must be finite"),
+        (asking(), "no test decides"),
+        (broken(ValueError("no such\narm")), "test_judge.py, line [0-9]+: no such arm"),
+        (broken(StoreError("x is stale")), "x is stale"),
+        (asking(0.5, math.nan, each="ab"), "number, b: .*line [0-9]+: values must be finite"),
     ],
 )
-def test_a_failure_is_no_verdict_and_the_claims_own(function, said, words):
-    rows = judged(
-        t_bad=(function, said),
-        t_good=asking(0.5),
-        t_same={"alias_of": "t-bad"},
-        t_sum={"judged_by": ["t-good", "t-bad"]},
-    )
+def test_a_failure_is_no_verdict_and_the_claims_own(function, message):
+    others = {"t_same": {"alias_of": "t-bad"}, "t_sum": {"judged_by": ["t-good", "t-bad"]}}
+    rows = judged(t_bad=function, t_good=asking(0.5), **others)
     for (key, _), row in rows.items():
         if key == "t-good":
             assert row.verdict == REPRODUCED
             continue
         assert (row.verdict, row.n, row.tags) == (FAILED, None, ())
-        with pytest.raises(ValueError, match=words):
+        with pytest.raises(ValueError, match=message):
             raise ValueError(row.message)
     assert rows["t-sum", ""].message.startswith("judged by t-bad: ")
 
@@ -293,9 +264,6 @@ def test_a_claim_that_was_not_asked_has_failed():
     paper = paper_of(t_a=asking(0.5))
     (row,) = judge({paper.slug: paper}, [])
     assert (row.verdict, row.message) == (FAILED, "it was not run")
-
-
-# ---------------------------------------------------------------------------- the same each time
 
 
 @pytest.mark.parametrize("order", ["wxyz", "zyxw", "yzxw"])
@@ -313,24 +281,20 @@ def test_of_exact_cases_the_one_that_is_broken_most_decides(order):
 def test_order_does_not_matter():
     claim = asking(*[0.4, 0.4, 0.6, 0.6] * 2, each="wxyz" * 2, readings=["one"] * 4 + ["two"] * 4)
     paper = paper_of(**{f"t_{k}": (claim, TWO | {"primary": True}) for k in "abc"})
-    found = [one for own in paper.claims.values() for one in answers(own, paper, runs())]
-    assert all(one.n for one in found)
-    shuffled = random.Random(1).sample(found, len(found))
-    assert judge({"banditq": paper}, found) == judge({"banditq": paper}, shuffled)
+    answered = [row for claim in paper.claims.values() for row in answers(claim, paper, runs())]
+    assert all(row.n for row in answered)
+    shuffled = random.Random(1).sample(answered, len(answered))
+    assert judge({"banditq": paper}, answered) == judge({"banditq": paper}, shuffled)
     assert LABELS == []
-
-
-# ------------------------------------------------------------------------- with real datasets
 
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory):
-    """A folder with two tiny datasets."""
     folder = tmp_path_factory.mktemp("judge") / "results"
     limits = {"horizon": 60, "replicates": 12, "chunk": 12, "checkpoints": {"linear": 6, "log": 4}}
     for name in DATA:
-        one = shrunk.experiment_of("banditq", name, 7, **limits)
-        shrunk.dataset_of(one, folder, 7)
+        experiment = shrunk.experiment_of("banditq", name, 7, **limits)
+        shrunk.dataset_of(experiment, folder, 7)
     return folder
 
 
@@ -357,9 +321,9 @@ CLAIMS = {
 def judged_on(results):
     paper = paper_of(**CLAIMS)
     evidence = Evidence(replace(real.config(), seed=7), "banditq", results)
-    tested = [one for one in paper.claims.values() if one.of]
-    found = [answer for one in tested for answer in answers(one, paper, evidence)]
-    return judge({"banditq": paper}, found), evidence
+    tested = [claim for claim in paper.claims.values() if claim.of]
+    answered = [answer for claim in tested for answer in answers(claim, paper, evidence)]
+    return judge({"banditq": paper}, answered), evidence
 
 
 def test_datasets_become_verdicts(results):
@@ -369,57 +333,37 @@ def test_datasets_become_verdicts(results):
     assert rows["t-full"].data == ("banditq/full_information.parquet",)
     assert rows["t-sum"].data == tuple(f"banditq/{name}.parquet" for name in DATA)
     assert evidence.small
+    assert (rows["t-none"].headline, rows["t-none"].n) == (True, None)
 
 
-def changed(footer=None, table=None):
-    """Return a function that writes a dataset anew with another footer or table."""
-
-    def function(file):
-        old, rows = read_footer(file), read_table(file)
-        own = {k: v for k, v in old.items() if k not in ("schema", "packages", "commit")}
-        write_table(file, table(rows) if table else rows, own | (footer or {}))
-
-    return function
-
-
-def one_play_more(table):
-    plays = table["plays"].to_numpy().copy()
-    plays[7] += 1
-    return table.set_column(table.column_names.index("plays"), "plays", [plays])
-
-
-def of_no_run(table):
-    names = pa.array(["other"] * 5).dictionary_encode().cast(table["run"].type)
-    rows = table.slice(0, 5).set_column(table.column_names.index("run"), "run", names)
-    return pa.concat_tables([table, rows])
+def damaged(change=None, **footer):
+    return lambda file: shrunk.rewritten(file, change, **footer)
 
 
 DAMAGE = {
     "missing": (lambda file: file.unlink(), "does not exist"),
     "damaged": (lambda file: file.write_bytes(file.read_bytes()[:-20]), "not a readable Parquet"),
-    "stale": (changed({"codes": {}}), "is stale"),
-    "of another seed": (changed({"seed": 1}), "its seed is 1, wanted"),
-    "of other settings": (changed({"runs": {}}), "other settings than papers/banditq/experiments"),
-    "not a dataset": (changed({"kind": "chunk"}), "its kind is 'chunk'"),
-    "with rows of no run": (changed(table=of_no_run), "rows of other are of no run"),
-    "breaking an invariant": (changed(table=one_play_more), "that plays sum to the round fails"),
+    "stale": (damaged(codes={}), "is stale"),
+    "of another seed": (damaged(seed=1), "its seed is 1, wanted"),
+    "of other settings": (damaged(runs={}), "other settings than papers/banditq/experiments"),
+    "breaking an invariant": (
+        damaged(lambda columns: columns | {"plays": columns["plays"] + 1}),
+        "that plays sum to the round fails",
+    ),
 }
 
 
 @pytest.mark.parametrize("damage", DAMAGE)
 def test_a_bad_dataset_fails_exactly_its_claims(damage, tmp_path, results):
     copied = tmp_path / "results"
-    for name in DATA:
-        file = results / "banditq" / f"{name}.parquet"
-        (copied / "banditq").mkdir(parents=True, exist_ok=True)
-        (copied / "banditq" / file.name).write_bytes(file.read_bytes())
-    act, words = DAMAGE[damage]
+    shutil.copytree(results, copied)
+    act, message = DAMAGE[damage]
     act(copied / "banditq" / "bandit_feedback.parquet")
     (before, _), (after, _) = judged_on(results), judged_on(copied)
     failed = {row.claim.id for row in after if row.verdict == FAILED}
     assert failed == {"t-bandit", "t-both", "t-same", "t-sum"}
     for old, new in zip(before, after, strict=True):
         if new.claim.id in failed:
-            assert words in new.message
+            assert message in new.message
         else:
             assert replace(new, claim=old.claim) == old

@@ -20,12 +20,10 @@ BANDITQ = claims_module("banditq")
 def cell(rounds, means, targets, *, parameters=None, **values):
     """Return a cell with these recorded columns, (n_replicates, n_rounds, n_arms)."""
     given = {name: values.pop(name) for name in ("swept", "name") if name in values}
-    values = {name: np.array(one, float) for name, one in values.items()}
+    values = {name: np.array(column, float) for name, column in values.items()}
     given = {"policy": "banditq", "law": "uniform02", "parameters": parameters or {}} | given
     return cell_of("banditq", values, rounds, means=tuple(means), targets=targets, **given)
 
-
-# ------------------------------------------------------------------------------------- replays
 
 #: Numbers as they are read off a figure, of two arms at rounds of their own.
 VALUES = [
@@ -39,7 +37,7 @@ CURVES = {"round": [0, 5, 10, 20], "queue_1": [0, 1, 3.5, 5], "queue_2": [9, 4, 
 def replayed(**changes):
     """Return what a claim has of a replay with these curves."""
     runs = SimpleNamespace(replay=lambda name: pa.table(CURVES | changes), published=READ_OFF)
-    return [one.tolist() for one in BANDITQ.replayed(runs, "some", "queue", "fig")]
+    return [array.tolist() for array in BANDITQ.replayed(runs, "some", "queue", "fig")]
 
 
 def test_replays_are_compared_where_curves_were_read_off():
@@ -61,19 +59,16 @@ def test_a_replay_must_be_of_todays_code(tmp_path):
         evidence.replay("some")
 
 
-# ------------------------------------------------------------------------------------- by hand
-
-
 def test_regrets_rates_and_missing_rewards():
     # x* = (1/2, 1/2), b* = 3/4
-    one = cell([4, 10], [0.5, 1], [0.25, 0], plays=[[[2, 2], [8, 2]]], reward=[[[1, 2], [3, 2]]])
-    assert value("pseudo_regret", one).tolist() == [0, 1.5]
-    assert value("realised_regret", one).tolist() == [0, 2.5]
-    assert end("rate", one) == [0.3, 0.2]
-    assert value("missing", one).tolist() == [[0, -2], [-0.5, -2]]
-    assert end("shortfall", one) == [0, 0]
-    assert BANDITQ.protected(run_of(one)).tolist() == [0]
-    assert value("V", one) == math.sqrt(10)
+    made = cell([4, 10], [0.5, 1], [0.25, 0], plays=[[[2, 2], [8, 2]]], reward=[[[1, 2], [3, 2]]])
+    assert value("pseudo_regret", made).tolist() == [0, 1.5]
+    assert value("realised_regret", made).tolist() == [0, 2.5]
+    assert end("rate", made) == [0.3, 0.2]
+    assert value("missing", made).tolist() == [[0, -2], [-0.5, -2]]
+    assert end("shortfall", made) == [0, 0]
+    assert BANDITQ.protected(run_of(made)).tolist() == [0]
+    assert value("V", made) == math.sqrt(10)
 
 
 def test_regret_is_of_probabilities_where_they_are_recorded():
@@ -95,16 +90,16 @@ def test_regret_is_of_probabilities_where_they_are_recorded():
     ],
 )
 def test_weight_is_given_or_a_power_of_the_horizon(parameters, swept, weight):
-    one = cell([16], [0.5, 1], [0.25, 0], parameters=parameters, swept=swept)
-    assert value("V", one) == weight
+    made = cell([16], [0.5, 1], [0.25, 0], parameters=parameters, swept=swept)
+    assert value("V", made) == weight
 
 
 def test_the_most_that_a_protected_arm_misses_in_each_run():
     reward = [[[0, 3, 9]], [[0, 2, 9]], [[4, 0, 9]], [[2, 3, 9]]]
-    one = cell([10], [1, 1, 1], [0.4, 0.3, 0], reward=reward)
-    assert BANDITQ.most_missed(run_of(one)).tolist() == [4, 4, 3, 2]
-    assert BANDITQ.held_out(one.column("reward")[:, 0, :2]).tolist() == [0, 3]
-    assert BANDITQ.held_out(one.column("reward")[:, :1, :2]).tolist() == [[0], [3]]
+    made = cell([10], [1, 1, 1], [0.4, 0.3, 0], reward=reward)
+    assert BANDITQ.most_missed(run_of(made)).tolist() == [4, 4, 3, 2]
+    assert BANDITQ.held_out(made.column("reward")[:, 0, :2]).tolist() == [0, 3]
+    assert BANDITQ.held_out(made.column("reward")[:, :1, :2]).tolist() == [[0], [3]]
 
 
 def test_average_regret_is_that_of_all_rounds():
@@ -118,11 +113,10 @@ def test_average_regret_is_that_of_all_rounds():
 
 def test_largest_possible_values():
     # b* = 3/4 with x* = (1/2, 1/2): the worst arm alone loses 1/4 per round
-    one = cell(
-        [4, 9], [0.5, 1], [0.25, 0], plays=[[[4, 0], [9, 0]]], plays_sum=[[[10, 0], [45, 0]]]
-    )
-    assert value("most_regret", one) == pytest.approx(value("pseudo_regret", one))
-    assert value("most_average_regret", one) == pytest.approx(value("average_regret", one))
+    columns = {"plays": [[[4, 0], [9, 0]]], "plays_sum": [[[10, 0], [45, 0]]]}
+    made = cell([4, 9], [0.5, 1], [0.25, 0], **columns)
+    assert value("most_regret", made) == pytest.approx(value("pseudo_regret", made))
+    assert value("most_average_regret", made) == pytest.approx(value("average_regret", made))
 
 
 def test_self_bounding_excess_has_the_difference_as_its_mean():
@@ -131,23 +125,22 @@ def test_self_bounding_excess_has_the_difference_as_its_mean():
     queue = [[[1, 0], [4, 0]], [[0, 0], [2, 0]]]
     squares = [[[1, 0], [60, 0]], [[0, 0], [30, 0]]]
     made = {"plays": plays, "queue": queue, "squares": squares, "parameters": {"V": V}}
-    cells = [cell(rounds, [0.5, 1], [0.25, 0], name=one, **made) for one in ("banditq", "reversed")]
+    cells = [cell(rounds, [0.5, 1], [0.25, 0], name=key, **made) for key in ("banditq", "reversed")]
     (test,) = asked("banditq", "banditq-eq14", *cells)
-    found = test.data["values"].mean(axis=0)
+    means = test.data["values"].mean(axis=0)
     for at, t in enumerate(rounds):
         regrets = [0.75 * t - 0.5 * run[at][0] - run[at][1] for run in plays]
         left = np.mean([run[at][0] ** 2 for run in queue]) + 2 * V * np.mean(regrets)
         so_far = np.mean([run[at][0] for run in squares])
         right = 2 * t + 4 * math.sqrt(2 * so_far) + 4 * V * math.sqrt(2 * N * t)
-        assert (found[at], test.data["against"][at]) == pytest.approx((left, right))
+        assert (means[at], test.data["against"][at]) == pytest.approx((left, right))
 
 
 def test_queues_are_bounded_by_the_learners_bound():
     made = {"gain_sum": [[[3, -7]]], "gain_squares": [[[4, 5]]], "gain_max": [[[2, 1]]]}
     made |= {"queue": [[[3, 0]]], "plays": [[[4, 4]]], "parameters": {"V": 5}}
-    cells = [
-        cell([8], [0.5, 1], [0.25, 0], name=one, **made) for one in ("post", "pre", "reversed")
-    ]
+    names = ("post", "pre", "reversed")
+    cells = [cell([8], [0.5, 1], [0.25, 0], name=name, **made) for name in names]
     post, pre = asked("banditq", "banditq-eq19", *cells)
     assert (post.readings, pre.readings) == (("post",), ("pre",))
     assert post.data["values"] == pytest.approx(9 + 10 * 0)
@@ -156,36 +149,33 @@ def test_queues_are_bounded_by_the_learners_bound():
 
 @pytest.mark.parametrize(("gain", "regret"), [(10, 3), (0.1, 3), (-10, 4.5)])
 def test_regret_of_losses_is_against_the_smallest_mean(gain, regret):
-    one = cell([10], [0.25, 0.5, 1], [], plays=[[[2, 3, 5]]], swept={"gain": gain})
-    assert value("unscaled_regret", one) == regret
+    made = cell([10], [0.25, 0.5, 1], [], plays=[[[2, 3, 5]]], swept={"gain": gain})
+    assert value("unscaled_regret", made) == regret
 
 
 def test_spread_is_the_distance_from_the_median():
     assert BANDITQ.deviations(np.array([1, 2, 9])).tolist() == [1, 0, 7]
 
 
-# ---------------------------------------------------------------------------- what needs no run
-
-
 def test_numbers_that_were_read_off():
     runs = Evidence(real.config(), "banditq", None)
-    for place, wanted in (
+    for key, wanted in (
         (("fig5", "arm 1"), 1637.2),
         (("fig5", "arm 1", "maximum"), 4488),
         (("fig7", "BanditQ"), 112914),
         (("fig7", "BanditQ", "value", 100_000), 46253),
     ):
-        assert BANDITQ.published(runs, *place) == wanted
+        assert BANDITQ.published(runs, *key) == wanted
     assert BANDITQ.reading_error(runs, "fig2") == 10
 
 
 def test_counted_log_barrier_step_is_the_solver_s(rng):
     z = 10 * rng.standard_normal((5, 7))
-    gaps, found = z.max(axis=1, keepdims=True) - z, np.empty(5)
-    BANDITQ.solver_errors.__globals__["solver"]()(gaps, 1e-10, found)
-    own = [log_barrier_root(one, 1e-10) for one in gaps]
-    assert [root for root, _ in own] == pytest.approx(found.tolist())
-    assert min(passes for _, passes in own) > 1
+    gaps, roots = z.max(axis=1, keepdims=True) - z, np.empty(5)
+    BANDITQ.solver_errors.__globals__["solver"]()(gaps, 1e-10, roots)
+    counted = [log_barrier_root(row, 1e-10) for row in gaps]
+    assert [root for root, _ in counted] == pytest.approx(roots.tolist())
+    assert min(passes for _, passes in counted) > 1
     assert (solver_advantage(4, 3, 1e-10, 0, 1, "a") > 1).all()
 
 

@@ -55,12 +55,8 @@ def test_other_merits_change_the_fair_policy():
 
 
 def test_rewards_and_the_notebooks_regret_by_hand():
-    columns = {
-        "plays": PLAYS,
-        "initial_plays": [[[1, 1, 1], [1, 1, 2]]],
-        "reward": [[[1, 0, 1], [2, 1, 3]]],
-        "initial_reward": [[[1, 0, 1], [1, 0, 2]]],
-    }
+    columns = {"plays": PLAYS, "initial_plays": [[[1, 1, 1], [1, 1, 2]]]}
+    columns |= {"reward": [[[1, 0, 1], [2, 1, 3]]], "initial_reward": [[[1, 0, 1], [1, 0, 2]]]}
     cell = made_cell(columns, [3, 10], **THREE_ARMS)
     assert end("reward_after_start", cell) == pytest.approx([1.5 + 0.3 + 1.6])
     # nine rounds, of which the quotas ask for 1 and 3; six less three rewards
@@ -79,12 +75,12 @@ def test_groups_in_place_of_arms():
     assert end("least_mean", cell) == [0.3, 0.8]
 
 
-@pytest.mark.parametrize(("share", "found"), [(0.6, 3), (0.9, 10)])
-def test_the_first_round_near_the_fair_policy(share, found):
+@pytest.mark.parametrize(("share", "first"), [(0.6, 3), (0.9, 10)])
+def test_the_first_round_near_the_fair_policy(share, first):
     """A quarter of 0.25; the last round if there is none."""
     share = [[[share, 1 - share, 1], [0.5, 0.5, 1]]]
     cell = made_cell({"share": share}, [3, 10], **THREE_ARMS)
-    assert BF_UCB.first_near(run_of(cell), 0).tolist() == [found]
+    assert BF_UCB.first_near(run_of(cell), 0).tolist() == [first]
 
 
 def test_bounds_of_a_cell_are_those_of_its_instance():

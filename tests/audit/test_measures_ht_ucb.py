@@ -12,7 +12,6 @@ HT_UCB = claims_module("ht_ucb")
 
 
 def made_cell(values, rounds, *, quotas=("1/10", "1/10"), **given):
-    """Return a cell of made-up columns, each of shape (replicates, rounds, arms)."""
     given = {"policy": "ht_ucb", "penalties": 0.3} | given
     return cell_of("ht_ucb", values, rounds, quotas=tuple(quotas), **given)
 
@@ -25,8 +24,8 @@ def test_sets_and_rates_of_arms():
     assert end("critical", cell) == [False, True, False, False]  # 0.9 - 0.6 > 0.3 in doubles
     assert end("non_critical", cell) == [False, False, True, False]
     assert end("penalty", made_cell({}, [10], penalties="half_range")) == pytest.approx([0.2] * 2)
-    own = made_cell({}, [10], penalties=None, parameters={"penalties": [0.1, 0.4]})
-    assert end("penalty", own) == [0.1, 0.4]
+    of_policy = made_cell({}, [10], penalties=None, parameters={"penalties": [0.1, 0.4]})
+    assert end("penalty", of_policy) == [0.1, 0.4]
     with pytest.raises(ValueError, match="no penalty rates"):
         end("penalty", made_cell({}, [10], penalties=None))
     assert run_of(made_cell({}, [10], quotas=("1/3", "1/6"))).tau == 0.5
@@ -55,16 +54,10 @@ def test_the_largest_regret_is_that_of_one_arm(rng):
     assert end("penalised_regret", worst) == pytest.approx([most])
 
 
-# ---------------------------------------------------------------------------- round by round
-
-
-def path(pulls, arms):
-    """Return the counts after each round of a sequence of pulls, arms from 1."""
-    return np.cumsum(np.eye(arms, dtype=int)[np.array(pulls) - 1], axis=0)[None]
-
-
 def walked(pulls, **given):
-    return made_cell({"plays": path(pulls, len(given["means"]))}, range(1, len(pulls) + 1), **given)
+    """Return a cell of every round of a sequence of pulls, arms from 1."""
+    plays = np.cumsum(np.eye(len(given["means"]), dtype=int)[np.array(pulls) - 1], axis=0)
+    return made_cell({"plays": plays[None]}, range(1, len(pulls) + 1), **given)
 
 
 HALVES = {"means": (0.9, 0.8), "quotas": ("1/2", "1/4"), "penalties": 1.0}
@@ -84,20 +77,20 @@ def test_an_arm_that_alone_is_short():
         counts[arm - 1] += 1
     assert wanted
     assert unserved
-    for (least, first), found in {
+    for (least, first), expected in {
         (0, 1): ([wanted], [unserved]),
         (9, 1): ([0], [0]),
         (0, 7): ([0], [0]),
     }.items():
-        assert tuple(one.tolist() for one in HT_UCB.alone(run, least, first)) == found
+        assert tuple(count.tolist() for count in HT_UCB.alone(run, least, first)) == expected
 
 
 def test_a_non_critical_arm_out_of_turn():
     given = {"means": (0.9, 0.2), "quotas": ("1/2", "1/4"), "penalties": 0.1}
     # arm 2 is pulled in rounds 2 to 4, where arm 1 with one pull is short from n = 3 on
     run = run_of(walked([1, 2, 2, 2], **given))
-    for first, found in ((1, ([2], [2])), (4, ([1], [1]))):  # without pulls so far it is not yet
-        assert tuple(one.tolist() for one in HT_UCB.outside(run, 0, first)) == found
+    for first, expected in ((1, ([2], [2])), (4, ([1], [1]))):  # without pulls so far it is not yet
+        assert tuple(count.tolist() for count in HT_UCB.outside(run, 0, first)) == expected
 
 
 def test_rounds_for_arms_that_are_short():
@@ -120,7 +113,7 @@ def test_the_recursion_of_appendix_d(rng):
     given = {"means": (0.9, 0.8, 0.7), "quotas": ("1/4", "1/3", "1/6"), "penalties": 1.0}
     for _ in range(20):
         pulls = rng.integers(1, 4, 60).tolist()
-        tau = [Fraction(one) for one in given["quotas"]]
+        tau = [Fraction(quota) for quota in given["quotas"]]
         most, waiting = [Fraction(0)] * 3, [0] * 3
         counts = [0] * 3
         for n, arm in enumerate(pulls, start=1):
@@ -130,12 +123,9 @@ def test_the_recursion_of_appendix_d(rng):
             counts[arm - 1] += 1
             most = [max(most[k], tau[k] * n - counts[k]) for k in range(3)]
         wanted = [12 * (most[k] - tau[k] - sum(most[:k]) - sum(waiting[: k + 1])) for k in range(3)]
-        found = HT_UCB.recursion_excess(run_of(walked(pulls, **given)))
-        assert np.ravel(list(found)).tolist() == wanted
+        excess = HT_UCB.recursion_excess(run_of(walked(pulls, **given)))
+        assert np.ravel(list(excess)).tolist() == wanted
         assert max(wanted) <= 0
-
-
-# --------------------------------------------------------------------------- curves and sweeps
 
 
 def test_scale_parameters_are_those_of_experiment_d():
@@ -169,9 +159,9 @@ def test_the_height_of_a_curve(rng):
     low, high = others.mean(axis=0)[0], x.mean(axis=0)[2]
     for level in (1, 2, 3, 4):
         at = low + (high - low) * (level - 1) / 3
-        found = HT_UCB.frontier(x, y, others, level, 4)
-        assert found.shape == (400,)
-        assert found.mean() == pytest.approx(np.interp(at, x.mean(axis=0), y.mean(axis=0)))
+        heights = HT_UCB.frontier(x, y, others, level, 4)
+        assert heights.shape == (400,)
+        assert heights.mean() == pytest.approx(np.interp(at, x.mean(axis=0), y.mean(axis=0)))
     drawn = []
     at = low + (high - low) / 3
     for _ in range(400):

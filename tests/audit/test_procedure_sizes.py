@@ -56,7 +56,7 @@ def test_the_table_has_all_cases_and_they_keep_their_level():
     rows = written()
     assert list(rows) == list(CASES)
     for name, row in rows.items():
-        sizes = [float(one) / 100 for one in re.findall(r"[\d.]+", row.split("|")[3])]
+        sizes = [float(number) / 100 for number in re.findall(r"[\d.]+", row.split("|")[3])]
         assert len(sizes) == 2
         assert max(sizes) <= allowed(1000) + 5e-4, name  # rounded
 
@@ -73,15 +73,12 @@ def test_limits_of_means_have_the_size_and_power_that_is_required():
     rows = written(OF_MEANS)
     assert list(rows) == list(LAWS)
     for law, wanted in POWER.items():
-        cells = rows[law].split("|")[2:6]
-        found = {
-            n: [float(one) for one in re.findall(r"[\d.]+", cell)]
-            for n, cell in zip((16, 32, 64, 128), cells, strict=True)
-        }
+        cells = zip((16, 32, 64, 128), rows[law].split("|")[2:6], strict=True)
+        shown = {n: [*map(float, re.findall(r"[\d.]+", cell))] for n, cell in cells}
         for n in (32, 64, 128):
-            assert found[n][0] <= 100 * allowed(MANY) + 0.05, (law, n)
+            assert shown[n][0] <= 100 * allowed(MANY) + 0.05, (law, n)
         for n, power in wanted.items():
-            assert found[n][1] >= power, (law, n)
+            assert shown[n][1] >= power, (law, n)
 
 
 def test_the_worst_size_is_that_of_rare_large_values():
@@ -102,10 +99,8 @@ def test_families_have_a_wrong_verdict_no_more_often_than_said(rng):
     """Half of the claims lie on their borders, the others are clear."""
     judge, wrong = PROCEDURES["mean"], 0
     for _ in range(200):
-        truths = {str(k): 3.0 if k % 2 else 0.0 for k in range(8)}
-        findings = {
-            key: judge(rng.normal(truth, 1, 50), 0, **AT_LEAST) for key, truth in truths.items()
-        }
+        samples = {str(k): rng.normal(3.0 * (k % 2), 1, 50) for k in range(8)}
+        findings = {key: judge(sample, 0, **AT_LEAST) for key, sample in samples.items()}
         corrected = within_family(findings, level=LEVEL)
         # on a border either verdict is wrong, so that each claim there has two chances
         wrong += any(corrected[str(k)].verdict == REPRODUCED for k in range(0, 8, 2))
@@ -121,4 +116,4 @@ def test_claims_of_several_tests_are_wrong_no_more_often_than_said(how, rng):
     for _ in range(200):
         findings = [judge(rng.normal(size=20), 0, **AT_LEAST) for _ in range(5)]
         verdicts.append(combine(findings, how=how, level=LEVEL).verdict)
-    assert max(verdicts.count(one) for one in VERDICTS) / 200 <= allowed(200)
+    assert max(verdicts.count(verdict) for verdict in VERDICTS) / 200 <= allowed(200)

@@ -21,7 +21,7 @@ CLAIM = "htucb-thm1-fair"
 
 
 def primary_of(paper):
-    return [key for key, one in paper.claims.items() if one.primary]
+    return [key for key, claim in paper.claims.items() if claim.primary]
 
 
 @pytest.mark.parametrize("slug", PAPERS)
@@ -29,11 +29,11 @@ def test_primary_claims_need_their_family_and_its_judges(slug):
     paper = PAPERS[slug]
     few = judged_again(paper, primary_of(paper))
     assert {*primary_of(paper)} <= few.claims.keys()
-    for one in few.claims.values():
-        assert {*one.judged_by, *filter(None, [one.alias_of])} <= few.claims.keys()
-    others = [key for key, one in paper.claims.items() if one.of and not one.primary]
+    for claim in few.claims.values():
+        assert {*claim.judged_by, *filter(None, [claim.alias_of])} <= few.claims.keys()
+    others = [key for key, claim in paper.claims.items() if claim.of and not claim.primary]
     alone = judged_again(paper, others[:1])
-    assert [key for key, one in alone.claims.items() if one.of] == others[:1]
+    assert [key for key, claim in alone.claims.items() if claim.of] == others[:1]
     assert judged_again(paper, paper.claims).claims == paper.claims
 
 
@@ -45,24 +45,25 @@ def test_only_what_claims_read_is_drawn():
 
 
 def test_a_salt_has_a_folder_of_its_own():
-    one, other = (rejudge.settings_of("ht_ucb", salt, "results") for salt in ("a", "b"))
-    assert one["pathvars"]["results"].startswith("results/rejudge/ht_ucb/")
-    assert not set(one["pathvars"].values()) & set(other["pathvars"].values())
-    assert rejudge.settings_of("ht_ucb", "a", "results") == one
+    settings, other = (rejudge.settings_of("ht_ucb", salt, "results") for salt in ("a", "b"))
+    assert settings["pathvars"]["results"].startswith("results/rejudge/ht_ucb/")
+    assert not set(settings["pathvars"].values()) & set(other["pathvars"].values())
+    assert rejudge.settings_of("ht_ucb", "a", "results") == settings
 
 
 def test_verdicts_stand_beside_the_committed_ones(tmp_path):
     """Without data all that needs some has failed."""
     paper = judged_again(PAPER, primary_of(PAPER))
-    found = {one.claim: one for one in verdicts_on(paper, CONFIG, tmp_path)}
-    assert found.keys() <= paper.claims.keys()
-    assert (found[CLAIM].found, found[CLAIM].primary, found[CLAIM].agrees) == (FAILED, True, False)
-    agreeing = {key for key, one in found.items() if one.agrees}
-    untestable = {key for key in found if paper.claims[key].untestable}
+    verdicts = {verdict.claim: verdict for verdict in verdicts_on(paper, CONFIG, tmp_path)}
+    assert verdicts.keys() <= paper.claims.keys()
+    again = verdicts[CLAIM]
+    assert (again.found, again.primary, again.agrees) == (FAILED, True, False)
+    agreeing = {key for key, verdict in verdicts.items() if verdict.agrees}
+    untestable = {key for key in verdicts if paper.claims[key].untestable}
     assert untestable <= agreeing
-    assert {found[key].found for key in untestable} <= {NOT_TESTABLE}
-    lines = rejudge.summary("x", list(found.values()))
-    assert len(lines) == 1 + len(found) - len(agreeing)
+    assert {verdicts[key].found for key in untestable} <= {NOT_TESTABLE}
+    lines = rejudge.summary("x", list(verdicts.values()))
+    assert len(lines) == 1 + len(verdicts) - len(agreeing)
 
 
 def test_where_derivations_decide_no_seed_does():
@@ -80,9 +81,9 @@ def test_agreement_is_kept_by_salt_and_shown(tmp_path, monkeypatch):
     claim = PAPER.claims[CLAIM]
     assert came_again(claim, PAPER, []) == ""
     sentences.agreement.cache_clear()
-    for salt, found in (("b", NOT_REPRODUCED), ("a", NOT_REPRODUCED), ("b", REPRODUCED)):
-        one = Again(CLAIM, True, REPRODUCED, found)
-        record(salt, [one, one._replace(claim="htucb-other", primary=False)], table)
+    for salt, verdict in (("b", NOT_REPRODUCED), ("a", NOT_REPRODUCED), ("b", REPRODUCED)):
+        again = Again(CLAIM, True, REPRODUCED, verdict)
+        record(salt, [again, again._replace(claim="htucb-other", primary=False)], table)
     assert table.read_text().splitlines() == [
         "release,claim,salt,verdict,found,again",
         f"{release},{CLAIM},a,reproduced,not reproduced,no",
@@ -99,17 +100,15 @@ def test_agreement_is_kept_by_salt_and_shown(tmp_path, monkeypatch):
 
 
 def test_the_committed_agreement_is_of_primary_claims():
-    found = csv_rows(AGREEMENT)
+    rows = csv_rows(AGREEMENT)
     claims = real.every()
-    assert all(claims[row["claim"]].primary for row in found)
-    assert {(row["verdict"] == row["found"], row["again"]) for row in found} <= {
-        (True, "yes"),
-        (False, "no"),
-    }
+    assert all(claims[row["claim"]].primary for row in rows)
+    said = {(row["verdict"] == row["found"], row["again"]) for row in rows}
+    assert said <= {(True, "yes"), (False, "no")}
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("arguments", "message"),
     [
         (["--salt", "x"], "name either CLAIMS or a --paper"),
         ([CLAIM, "--paper", "ht_ucb", "--salt", "x"], "name either CLAIMS or a --paper"),
@@ -120,8 +119,8 @@ def test_the_committed_agreement_is_of_primary_claims():
         (["htucb-thm1-fair"], "says which data are drawn"),
     ],
 )
-def test_what_is_judged_again_is_said_once(words, message):
-    ran = invoke("rejudge", *words)
+def test_what_is_judged_again_is_said_once(arguments, message):
+    ran = invoke("rejudge", *arguments)
     assert ran.exit_code
     assert message in f"{ran.output}{ran.exception}"
 

@@ -51,8 +51,8 @@ def test_limits(low, high, said, short):
 
 
 def headed(head, **readings):
-    own = [{"reading": name, "verdict": verdict} for name, verdict in readings.items()]
-    return [{"reading": "", "verdict": head}, *own]
+    rows = [{"reading": name, "verdict": verdict} for name, verdict in readings.items()]
+    return [{"reading": "", "verdict": head}, *rows]
 
 
 def test_readings():
@@ -64,7 +64,7 @@ def test_readings():
     assert readings_in_words(mixed) == "reproduced: other; inconclusive: one way, third"
 
 
-def found(statistic, outcome=NOT_REPRODUCED, **more):
+def made(statistic, outcome=NOT_REPRODUCED, **more):
     """Return a finding's row: a mean that should be at most a half."""
     row = {"test": "number", "phrase": "number", "unit": "pulls", "reading": "", "each": ""}
     row |= {"decides": True, "given": False, "procedure": "mean", "verdict": outcome}
@@ -87,48 +87,48 @@ PRINTED = EXACT | {"against": {"printed": 0.335}, "reference": 0.335, "n": 1, "a
 @pytest.mark.parametrize(
     ("row", "its_limit", "decides"),
     [
-        (found(0.25, REPRODUCED), "at most 0.5", f"{UPPER} it is 0.3500"),
-        (found(0.75), "at most 0.5", f"{UPPER} it is 0.8500, and even the lower bound is 0.6500"),
+        (made(0.25, REPRODUCED), "at most 0.5", f"{UPPER} it is 0.3500"),
+        (made(0.75), "at most 0.5", f"{UPPER} it is 0.8500, and even the lower bound is 0.6500"),
         (
-            found(0.25, REPRODUCED, also={"reach": 9.0, "farthest": 1.5}),
+            made(0.25, REPRODUCED, also={"reach": 9.0, "farthest": 1.5}),
             "at most 0.5",
             f"{UPPER} it is 0.3500; one more replicate as high as 9 would not change it, the "
             "highest seen is 1.500",
         ),
         (
-            found(0.75, also={"reach": -8.0, "farthest": 0.5}),
+            made(0.75, also={"reach": -8.0, "farthest": 0.5}),
             "at most 0.5",
             f"{UPPER} it is 0.8500, and even the lower bound is 0.6500; one more replicate as low "
             "as −8 would not change it, the lowest seen is 0.5000",
         ),
         (
-            found(0.5, INCONCLUSIVE, also={sentences.NEEDED: 1234.0}),
+            made(0.5, INCONCLUSIVE, also={sentences.NEEDED: 1234.0}),
             "at most 0.5",
             f"{UPPER} it is 0.6000; about 1\u202f200 replicates would decide it, if the estimate "
             "is the true value",
         ),
         (
-            found(1.0, REPRODUCED, **EQUAL),
+            made(1.0, REPRODUCED, **EQUAL),
             "from 0.9 to 1.1",
             "reproduced if both 95 % bounds are from 0.9 to 1.1; they are 0.9000 and 1.100",
         ),
         (
-            found(0.8, REPRODUCED, **SLOPE),
+            made(0.8, REPRODUCED, **SLOPE),
             "at least 0.7",
             "reproduced if the lower 99 % bound is at least 0.7; it is 0.7000",
         ),
         (
-            found(3.0, **EXACT),
+            made(3.0, **EXACT),
             "at most 1·10⁻⁹",
             "reproduced if none of the 100 values is above 1·10⁻⁹; the largest is 3",
         ),
         (
-            found(0.335, REPRODUCED, **PRINTED),
+            made(0.335, REPRODUCED, **PRINTED),
             "the printed 0.335",
             "reproduced if it is the printed 0.335, to its digits; it is 0.3350",
         ),
-        (found(math.nan, INCONCLUSIVE, n=0), "at most 0.5", ""),
-        (found(0.0, FAILED) | {"statistic": None, "against": {}, "reference": None}, "", ""),
+        (made(math.nan, INCONCLUSIVE, n=0), "at most 0.5", ""),
+        (made(0.0, FAILED) | {"statistic": None, "against": {}, "reference": None}, "", ""),
     ],
 )
 def test_a_row_says_its_limit_and_what_decides(row, its_limit, decides):
@@ -137,29 +137,28 @@ def test_a_row_says_its_limit_and_what_decides(row, its_limit, decides):
 
 def test_a_reach_is_said_of_what_is_decided_and_is_in_its_unit():
     also = {"reach": 2.0, "farthest": 1.2}
-    assert "as high as 2 " in what_decides(found(1.0, REPRODUCED, **EQUAL, also=also))
+    assert "as high as 2 " in what_decides(made(1.0, REPRODUCED, **EQUAL, also=also))
     for side in (1, -1):  # a reach that is nearer than what is seen, on either side of the number
-        said = what_decides(found(0.0, REPRODUCED, also={"reach": -side * 3.0, "farthest": side}))
+        said = what_decides(made(0.0, REPRODUCED, also={"reach": -side * 3.0, "farthest": side}))
         assert said.endswith(f"est seen, {'−' * (side < 0)}1, could undo it")
     ratio = EQUAL["settings"] | {"ratio": [0.9, 1.1]}
-    of_ratio = found(1.0, REPRODUCED, **EQUAL | {"settings": ratio}, also=also)
-    for row in (of_ratio, found(0.25, INCONCLUSIVE, also=also)):
+    of_ratio = made(1.0, REPRODUCED, **EQUAL | {"settings": ratio}, also=also)
+    for row in (of_ratio, made(0.25, INCONCLUSIVE, also=also)):
         assert "one more" not in what_decides(row)
 
 
 def test_a_number_is_said_with_its_unit_bounds_and_sample():
-    assert evidence(found(0.25)) == (
-        "number, in pulls: 0.2500 (0.1500 to 0.3500), n = 100 replicates"
-    )
-    assert quantity(found(1, phrase="lost pulls")) == "lost pulls"
-    assert evidence(found(3.0, **EXACT)) == "number, in pulls: 2 of 100"
-    assert evidence(found(0, FAILED, message="no such arm")) == "no such arm"
-    assert evidence(found(math.nan, INCONCLUSIVE, n=0)) == sentences.UNMET
-    assert "not positive at enough horizons" in evidence(found(math.nan, REPRODUCED))
+    said = "number, in pulls: 0.2500 (0.1500 to 0.3500), n = 100 replicates"
+    assert evidence(made(0.25)) == said
+    assert quantity(made(1, phrase="lost pulls")) == "lost pulls"
+    assert evidence(made(3.0, **EXACT)) == "number, in pulls: 2 of 100"
+    assert evidence(made(0, FAILED, message="no such arm")) == "no such arm"
+    assert evidence(made(math.nan, INCONCLUSIVE, n=0)) == sentences.UNMET
+    assert "not positive at enough horizons" in evidence(made(math.nan, REPRODUCED))
 
 
 def test_cases_are_told_apart():
-    rows = [found(0.9, each="arm 1"), found(0.0, INCONCLUSIVE, each="arm 2", tags=["CONSTANT"])]
+    rows = [made(0.9, each="arm 1"), made(0.0, INCONCLUSIVE, each="arm 2", tags=["CONSTANT"])]
     head, *lines = cases_table(rows)
     assert head == ["case", "verdict", "number", "bounds", "limit", "n", "p", "why"]
     assert [line[0] for line in lines] == ["arm 1", "arm 2"]
@@ -169,13 +168,12 @@ def test_cases_are_told_apart():
 
 
 def test_why_a_verdict_is_as_it_is():
-    cases = [found(0.2, REPRODUCED, each="a"), found(0.9, each="b"), found(0.5, INCONCLUSIVE)]
+    cases = [made(0.2, REPRODUCED, each="a"), made(0.9, each="b"), made(0.5, INCONCLUSIVE)]
     head = {"reading": ""}
-    beside = found(1.0, test="other", decides=False)
-    assert list(why(head, [*cases, beside])) == [
-        "number: at most 0.5 in 1 of 3 cases, not in 1, 1 undecided"
-    ]
-    empty = found(0.2, INCONCLUSIVE, tags=["TRIVIAL"], also={sentences.NEEDED: 9.0})
+    beside = made(1.0, test="other", decides=False)
+    (said,) = why(head, [*cases, beside])
+    assert said == "number: at most 0.5 in 1 of 3 cases, not in 1, 1 undecided"
+    empty = made(0.2, INCONCLUSIVE, tags=["TRIVIAL"], also={sentences.NEEDED: 9.0})
     (said,) = why(head, [*cases, empty, empty | {"tags": ["VACUOUS"]}])
     assert said == (
         "number: at most 0.5 in 3 of 5 cases, not in 1, 1 undecided; 1 supports nothing, as the "
@@ -183,10 +181,10 @@ def test_why_a_verdict_is_as_it_is():
     )
     assert what_decides(empty).endswith("; that supports nothing, as the same holds of the control")
     assert list(why(head, cases[:1])) == ["number: 0.2000 pulls (claimed: at most 0.5)"]
-    under = [one | {"reading": name} for one, name in zip(cases, ("one", "two", ""), strict=True)]
+    under = [case | {"reading": name} for case, name in zip(cases, ("one", "two", ""), strict=True)]
     (said,) = why({"reading": "one"}, under)
     assert said == "number: at most 0.5 in 1 of 2 cases, 1 undecided"
-    several = [found(0.2, REPRODUCED, p=p) for p in (None, 0.001, 0.009)] + [found(0.9, p=0.009)]
+    several = [made(0.2, REPRODUCED, p=p) for p in (None, 0.001, 0.009)] + [made(0.9, p=0.009)]
     (said,) = why(head, several)
     assert said == (
         "number: at most 0.5 in 3 of 4 cases, not in 1; all at once, with 99 %: it holds in at "
@@ -197,40 +195,24 @@ def test_why_a_verdict_is_as_it_is():
 def test_what_does_not_decide_is_one_sentence_with_the_weakest():
     beside = {"decides": False}
     rows = [
-        found(0.1, REPRODUCED, each="arm 1", **beside),
-        found(0.75, each="arm 2", **beside),
-        found(0.25, REPRODUCED, each="arm 3", reading="a_reading", **beside),
+        made(0.1, REPRODUCED, each="arm 1", **beside),
+        made(0.75, each="arm 2", **beside),
+        made(0.25, REPRODUCED, each="arm 3", reading="a_reading", **beside),
     ]
-    assert qualifying([*rows, found(9.0)]) == [
+    assert qualifying([*rows, made(9.0)]) == [
         "Number: at most 0.5? 3 cases: 2 reproduced, 1 not reproduced. Least in favour: arm 2, "
         "0.7500 (0.6500 to 0.8500), n = 100 replicates."
     ]
     (said,) = qualifying([rows[0], rows[2]])
     assert "Least in favour: arm 3, a reading, 0.2500" in said
-    assert qualifying([found(0, FAILED, message="too few", **beside)]) == [
-        "Number: at most 0.5? failed, too few."
-    ]
+    (said,) = qualifying([made(0, FAILED, message="too few", **beside)])
+    assert said == "Number: at most 0.5? failed, too few."
 
 
 def test_what_speaks_against_a_claim_comes_first():
-    rows = [
-        found(0.1, REPRODUCED, p=0.001),
-        found(0.4, REPRODUCED, p=0.009),
-        found(0.5, INCONCLUSIVE, p=0.3),
-        found(0.7, p=0.002),
-        found(0.9, p=0.001),
-    ]
+    rows = [made(0.1, REPRODUCED, p=0.001), made(0.4, REPRODUCED, p=0.009)]
+    rows += [made(0.5, INCONCLUSIVE, p=0.3), made(0.7, p=0.002), made(0.9, p=0.001)]
     assert sorted(rows, key=against) == rows[::-1]
-
-
-def test_each_claim_is_counted_or_left_out():
-    found = totals.totals(
-        {"left_out": totals.left_out(claim), "basis": claim.basis} | {"verdict": REPRODUCED}
-        for claim in real.every().values()
-    )
-    assert found.claims + sum(found.others.values()) == len(real.every())
-    assert set(found.others) <= set(totals.LEFT_OUT)
-    assert 0 < found.printed < found.claims
 
 
 def test_what_differs_between_machines_is_in_no_total_and_no_committed_table():
@@ -242,26 +224,22 @@ def test_what_differs_between_machines_is_in_no_total_and_no_committed_table():
 
 
 def test_totals_in_words():
-    def said(*rows, **standing):
-        return str(totals.totals({"verdict": one} | {"left_out": ""} | standing for one in rows))
+    def said(*verdicts, **standing):
+        standing = {"left_out": ""} | standing
+        return str(totals.totals({"verdict": verdict} | standing for verdict in verdicts))
 
     printed = {"basis": "printed"}
-    assert said(*OUTCOMES, REPRODUCED, **printed) == (
-        "7 claims that the audited text makes, of which 7 rest on printed words and 0 have a "
-        "confirmatory verdict: 2 reproduced, 1 not reproduced, 1 depends on the reading, "
-        "1 inconclusive, 1 not testable, 1 failed"
-    )
-    assert said(REPRODUCED, basis="lost") == (
-        "1 claim that the audited text makes, of which 0 rest on printed words and 0 have a "
-        "confirmatory verdict: 1 reproduced"
-    )
-    assert said(
-        REPRODUCED, REPRODUCED, DEPENDS, tags=["IN-PART"], status="confirmatory", **printed
-    ) == (
-        "3 claims that the audited text makes, of which 3 rest on printed words and 3 have "
-        "a confirmatory verdict: 2 reproduced, 2 of them in part, "
-        "1 depends on the reading, 1 of them in part"
-    )
+    audited = "{} that the audited text makes, of which {} rest on printed words and {} have a "
+    audited += "confirmatory verdict: {}"
+    each = "2 reproduced, 1 not reproduced, 1 depends on the reading, 1 inconclusive, "
+    each += "1 not testable, 1 failed"
+    assert said(*OUTCOMES, REPRODUCED, **printed) == audited.format("7 claims", 7, 0, each)
+    lost = audited.format("1 claim", 0, 0, "1 reproduced")
+    assert said(REPRODUCED, basis="lost") == lost
+    parts = "2 reproduced, 2 of them in part, 1 depends on the reading, 1 of them in part"
+    confirmed = {"tags": ["IN-PART"], "status": "confirmatory"} | printed
+    of_three = audited.format("3 claims", 3, 3, parts)
+    assert said(REPRODUCED, REPRODUCED, DEPENDS, **confirmed) == of_three
     left = printed | {"left_out": totals.INCONSISTENCY}
     assert said(REPRODUCED, DEPENDS, **left) == "0 claims; left out: 2 inconsistencies"
     # claims of one's own are of no text

@@ -6,14 +6,12 @@ from functools import partial
 
 import pyarrow as pa
 import pytest
-import yaml
 
 import commands
 import real
 import shrunk
 import small
 from fairbandits.audit import rows, run, staleness
-from fairbandits.audit.claims import committed as committed_claims
 from fairbandits.audit.rows import Made, Table, read, write_committed
 from fairbandits.data.provenance import replay_code
 from fairbandits.data.store import StoreError, read_footer, read_table, table_hash, write_table
@@ -28,7 +26,7 @@ NAMED = ("banditq-abs-targets", "fairucb-thm2-bound")
 
 def few(claims):
     """Return some claims that have tests, with those that are named here."""
-    tested = [key for key, one in claims.items() if one.of]
+    tested = [key for key, claim in claims.items() if claim.of]
     return {key: claims[key] for key in tested if key in (*NAMED, *tested[:12])}
 
 
@@ -61,19 +59,20 @@ def made(tmp_path_factory):
 def findings_of(paper):
     """Yield made-up findings, none of them failed, that say that they have read the dataset."""
     for claim in paper.claims.values():
-        for one in small.made_up(claim.id):
-            sound = replace(one, data=(PLACE,), message="")
-            found = {} if sound.n else vars(small.made_up_finding()) | {"against": {"limit": 0.5}}
-            yield replace(sound, **found)
+        for answer in small.made_up(claim.id):
+            sound = replace(answer, data=(PLACE,), message="")
+            filled = {} if sound.n else vars(small.made_up_finding()) | {"against": {"limit": 0.5}}
+            yield replace(sound, **filled)
 
 
 def judged(results, seed=SEED):
     """Write verdicts, made from the dataset that is in a folder of results."""
     files = []
     for slug, paper in PAPERS.items():
-        found = list(findings_of(paper))
+        findings = list(findings_of(paper))
         files.append(results / "audit" / f"{slug}.parquet")
-        small.write_findings(files[-1], paper, found, "paper", made=Made.of(seed, results, found))
+        made = Made.of(seed, results, findings)
+        small.write_findings(files[-1], paper, findings, "paper", made=made)
     joint, out = (results / "audit" / f"{name}.parquet" for name in ("findings", "verdicts"))
     failed, written = run.write_verdicts(files, PAPERS, joint, out)
     assert written, failed
@@ -102,7 +101,6 @@ said, refused = partial(commands.said, "claims"), partial(commands.refused, "cla
 
 
 def stale(results, why):
-    """Return how verdicts are refused."""
     return f"{results}/audit/verdicts.parquet is stale: {why}; `fairbandits replicate audit` makes"
 
 
@@ -112,17 +110,16 @@ def test_fresh_verdicts_are_shown(results, seed):
     footer, chosen = read_footer(judged(results, seed)), seed == SEED
     assert (footer["seed"], footer["exploratory"]) == (seed, chosen)
     text = said("--results", results)
-    words = f"Exploratory: the data have seed {SEED}, which does not follow"
-    assert text.startswith(words) == chosen
+    warning = f"Exploratory: the data have seed {SEED}, which does not follow"
+    assert text.startswith(warning) == chosen
     assert "Stale" not in text
     assert json.loads(said("--results", results, "--json"))["exploratory"] is chosen
 
 
 def with_verdicts(file, verdict):
-    """Return a table with one verdict in all rows."""
     table = read_table(file)
-    place = table.column_names.index("verdict")
-    return table.set_column(place, "verdict", pa.array([verdict] * table.num_rows))
+    index = table.column_names.index("verdict")
+    return table.set_column(index, "verdict", pa.array([verdict] * table.num_rows))
 
 
 @pytest.mark.parametrize("name", ["verdicts", "findings", "banditq"])
@@ -138,30 +135,29 @@ def test_edited_tables_are_refused_wherever_they_are_read(results, name, monkeyp
     config = replace(CONFIG, folders={"results": str(results)})
     monkeypatch.setattr(staleness, "load_papers", lambda config: PAPERS)
     problems = staleness.problems_of(config, {"runs": {}})
-    assert [one for one in problems if one.startswith(f"{file} was changed")]
+    assert [problem for problem in problems if problem.startswith(f"{file} was changed")]
 
 
 def test_claims_that_are_judged_again_show_forged_findings(results, tmp_path, monkeypatch):
     """Whose footers and manifest agree with them."""
 
     def find(config, paper):
-        found = list(findings_of(paper))
-        return found, "paper", Made.of(SEED, config.results, found)
+        findings = list(findings_of(paper))
+        return findings, "paper", Made.of(SEED, config.results, findings)
 
     monkeypatch.setattr(run, "find", find)
     monkeypatch.setattr(rows, "apart", lambda verdicts, findings: iter(()))
     config = replace(CONFIG, folders={"results": str(results)})
     for name, changed in (("again", ()), ("edited", ("verdicts", "banditq"))):
-        for one in changed:
-            file = results / "audit" / f"{one}.parquet"
+        for table in changed:
+            file = results / "audit" / f"{table}.parquet"
             edited = with_verdicts(file, "failed")
             write_table(file, edited, read_footer(file) | {"content": table_hash(edited)})
         none = replace(config, experiments=(), replays=())
-        problems, words = computed_again(none, none, config, PAPERS, tmp_path / name)
-        assert {one.split()[0] for one in problems} == {
-            f"{results}/audit/{one}.parquet" for one in changed
-        }
-    assert words == f"{len(PAPERS) + 2} tables computed again of the data agree"
+        problems, message = computed_again(none, none, config, PAPERS, tmp_path / name)
+        named = {problem.split()[0] for problem in problems}
+        assert named == {f"{results}/audit/{table}.parquet" for table in changed}
+    assert message == f"{len(PAPERS) + 2} tables computed again of the data agree"
 
 
 def test_other_data_than_the_verdicts(results, made):
@@ -191,17 +187,17 @@ def test_data_of_other_code(results, monkeypatch):
 
 
 def test_a_replay_of_other_code(results):
-    place = "banditq/replay_5_bandit.parquet"
+    replay = "banditq/replay_5_bandit.parquet"
     footer = {"kind": "replay", "code": replay_code(), "content": "a" * 16}
     table = read_table(results / PLACE)
-    write_table(results / place, table, footer)
-    made = Made(SEED, {place: rows.source_of(results / place)})
-    row = {"claim": "t-a", "data": [place], **made.columns([place])}
+    write_table(results / replay, table, footer)
+    made = Made(SEED, {replay: rows.source_of(results / replay)})
+    row = {"claim": "t-a", "data": [replay], **made.columns([replay])}
     verdicts = Table([row], "paper", made)
     assert list(staleness.of_other_data(results / "v.parquet", verdicts, results)) == []
-    write_table(results / place, table, footer | {"code": "0" * 16})
+    write_table(results / replay, table, footer | {"code": "0" * 16})
     (problem,) = staleness.of_other_data(results / "v.parquet", verdicts, results)
-    assert problem == f"{results / place} is stale: code {'0' * 16} made it"
+    assert problem == f"{results / replay} is stale: code {'0' * 16} made it"
 
 
 def of_other_claims(paper):
@@ -210,7 +206,7 @@ def of_other_claims(paper):
 
 def test_other_claims(results, papers):
     was = PAPERS["banditq"].digest
-    papers |= {slug: of_other_claims(one) for slug, one in PAPERS.items()}
+    papers |= {slug: of_other_claims(paper) for slug, paper in PAPERS.items()}
     why = f"papers/banditq/claims.py, or a file beside it, has changed since (digest {was}, now "
     why += f"{'e' * 16}) ({len(PAPERS)} reasons in all)"
     assert refused("--results", results).startswith(stale(results, why))
@@ -223,22 +219,16 @@ def test_other_audit_code(results, monkeypatch):
     assert refused("--results", results).startswith(stale(results, why))
 
 
-# ------------------------------------------------------------------------- the committed table
-
-
 @pytest.fixture
 def committed(results, tmp_path):
     """Return the options of a configuration whose committed table is of the verdicts."""
     source = results / "audit" / "verdicts.parquet"
     verdicts = read(source, PAPERS).rows
     findings = read(source.with_name("findings.parquet"), PAPERS, "findings").rows
-    kept = committed_claims(PAPERS)
-    both = ([one for one in some if one["claim"] in kept] for some in (verdicts, findings))
+    both = (small.kept(rows) for rows in (verdicts, findings))
     write_committed(tmp_path / "audit", *both, "paper")
     source.unlink()
-    folders = {"results": str(results), "audit": str(tmp_path / "audit")}
-    (tmp_path / "mine.yaml").write_text(yaml.safe_dump({"pathvars": folders}))
-    return ["--config", ROOT / "config" / "config.yaml", "--config", tmp_path / "mine.yaml"]
+    return commands.configured(tmp_path, results=results, audit=tmp_path / "audit")
 
 
 def test_the_committed_table_of_the_data_on_disk(committed, results):
@@ -252,17 +242,17 @@ def test_the_committed_table_of_the_data_on_disk(committed, results):
 def test_the_committed_table_of_other_claims(committed, papers):
     papers["fair_ucb"] = of_other_claims(PAPERS["fair_ucb"])
     why = "papers/fair_ucb/claims.py, or a file beside it, has changed since"
-    for words in (["--paper", "fair_ucb"], ["--json"]):
-        line = refused(*committed, *words)
+    for options in (["--paper", "fair_ucb"], ["--json"]):
+        line = refused(*committed, *options)
         assert why in line
         assert line.endswith(WAY_OUT)
     line = refused(*committed, "fairucb-thm2-bound")
     assert "`fairbandits audit fair_ucb --only fairucb-thm2-bound` judges it" in line
     # and no other paper's claims are refused with them
     text = said(*committed)
-    (line,) = (one for one in text.splitlines() if why in one)
+    (line,) = (line for line in text.splitlines() if why in line)
     assert line.startswith("fair_ucb is left out: ")
-    assert not [one for one in text.splitlines() if one.startswith("  fairucb-")]
+    assert not [line for line in text.splitlines() if line.startswith("  fairucb-")]
     assert said(*committed, "--paper", "banditq").count("  banditq-") > 10
     said(*committed, "banditq-abs-targets")
 
@@ -286,9 +276,6 @@ def test_the_audits_code_alone_does_not_refuse_the_committed_table(committed, mo
     assert "Stale" not in said(*committed)
 
 
-# ------------------------------------------------------------ what is committed in this project
-
-
 def test_edited_committed_verdicts_are_refused(tmp_path, monkeypatch):
     """By the lock, without results; `of_other_lock` goes by their data only."""
     table = ROOT / "audit" / "verdicts.csv"
@@ -303,8 +290,8 @@ def test_edited_committed_verdicts_are_refused(tmp_path, monkeypatch):
     assert lock.edited(copy) == ["audit/verdicts.csv is not the file that results.lock lists"]
     monkeypatch.setattr(staleness, "edited", lambda *files: ["forged"])
     config = replace(CONFIG, folders={"results": str(tmp_path), "audit": "audit"})
-    found = staleness.latest_verdicts(config, PAPERS, tmp_path)
-    assert all(why[0] == "forged" for why in found.problems.values())
+    latest = staleness.latest_verdicts(config, PAPERS, tmp_path)
+    assert all(why[0] == "forged" for why in latest.problems.values())
 
 
 def test_what_is_committed_is_of_the_claims_and_the_lock():
@@ -318,14 +305,13 @@ def test_what_is_committed_is_of_the_claims_and_the_lock():
 
 
 def other_lock(key):
-    """Return the lock with other replicates of a run."""
     known = read_lock(ROOT / "results.lock")
     return known | {"runs": known["runs"] | {key: "00000000"}}
 
 
 def test_verify_names_verdicts_of_another_lock():
     table = ROOT / "audit" / "verdicts.csv"
-    keys = [one for one in read_lock(ROOT / "results.lock")["runs"] if "unfair_policies/" in one]
+    keys = [key for key in read_lock(ROOT / "results.lock")["runs"] if "unfair_policies/" in key]
     other = other_lock(keys[0])
     verdicts = read(table, real.papers(), anyway=True)
     problems = list(staleness.of_other_lock(table, verdicts, CONFIG, other))
@@ -340,7 +326,7 @@ def test_each_dataset_of_a_suite_counts():
     """A verdict on several datasets of a folder is of the lock's content of each of them."""
     verdicts = read(ROOT / "audit" / "verdicts.csv", real.papers(), anyway=True)
     row = next(row for row in verdicts.rows if len(row["data"]) > 3)
-    last = next(one for one in CONFIG.experiments if one.dataset == row["data"][-1])
+    (last,) = (block for block in CONFIG.experiments if block.dataset == row["data"][-1])
     alone = verdicts._replace(rows=[row])
     other = other_lock(last.runs[0].key)
     assert len(list(staleness.of_other_lock(ROOT / "t.csv", alone, CONFIG, other))) == 1

@@ -8,9 +8,8 @@ import pytest
 
 import real
 import small
-from commands import invoke, refused, said
+from commands import configured, invoke, refused, said
 from fairbandits.audit import run, terminal
-from fairbandits.audit.claims import committed as committed_claims
 from fairbandits.audit.claims import stands_for
 from fairbandits.audit.finding import FAILED, GRADES, NOT_REPRODUCED, OUTCOMES
 from fairbandits.audit.rows import NUMBERS, csv_of, read, write
@@ -38,25 +37,15 @@ def rows(results):
 
 @pytest.fixture(autouse=True)
 def loaded_once(monkeypatch):
-    """Give commands the real configuration and claims that are loaded already."""
     monkeypatch.setattr(run, "load", real.load)
-
-
-def kept(rows):
-    """Return the rows that committed tables have."""
-    there = committed_claims(PAPERS)
-    return [row for row in rows if row["claim"] in there]
 
 
 def test_lists_every_claim_with_its_verdict(results, rows, monkeypatch):
     monkeypatch.undo()  # what a command loads by itself
     lines = said("claims", "--results", results).splitlines()
     headlines = {row["claim"]: row for row in rows if row["headline"]}
-    listed = {}
-    for line in lines:
-        name = line.split()[0] if line.startswith("  ") else ""
-        if name in CLAIMS:
-            listed[name] = line
+    indented = {line.split()[0]: line for line in lines if line.startswith("  ")}
+    listed = {name: line for name, line in indented.items() if name in CLAIMS}
     assert sorted(listed) == sorted(CLAIMS)
     for name, line in listed.items():
         assert f"  {headlines[name]['verdict']}" in line
@@ -68,17 +57,12 @@ def test_lists_every_claim_with_its_verdict(results, rows, monkeypatch):
 @pytest.mark.parametrize("typed", ["not reproduced", "not-reproduced", "Not_Reproduced"])
 def test_lists_of_a_paper_and_a_verdict(typed, results, rows):
     text = said("claims", "--results", results, "--paper", "fair_ucb", "--verdict", typed)
-    wanted = [
-        row["claim"]
-        for row in rows
-        if row["headline"] and row["paper"] == "fair_ucb" and row["verdict"] == NOT_REPRODUCED
-    ]
+    heads = [row for row in rows if row["headline"] and row["paper"] == "fair_ucb"]
+    shown = [row for row in heads if row["verdict"] == NOT_REPRODUCED]
+    wanted = {row["claim"] for row in shown}
     assert len(wanted) > 1
-    assert {line.split()[0] for line in text.splitlines() if line.startswith("  fair")} == set(
-        wanted
-    )
-    own = [row for row in rows if row["headline"] and row["claim"] in wanted]
-    assert f"fair_ucb: {len(wanted)} below; {terminal.tally(own)}\n" in text
+    assert {line.split()[0] for line in text.splitlines() if line.startswith("  fair")} == wanted
+    assert f"fair_ucb: {len(wanted)} below; {terminal.tally(shown)}\n" in text
 
 
 def test_a_verdict_says_its_part_and_its_status():
@@ -91,40 +75,25 @@ def test_a_verdict_says_its_part_and_its_status():
         assert (" *" in said[key]) == (head["status"] == "exploratory")
         assert (", in part" in said[key]) == ("IN-PART" in head["tags"])
     key = "htucb-abs-superiority"
-    own = [row for row in rows if row["claim"] == key]
-    text = terminal.explanation(CLAIMS[key], PAPERS, own, None, 120)
-    assert f"{own[0]['status']}: " in text
+    of_claim = [row for row in rows if row["claim"] == key]
+    text = terminal.explanation(CLAIMS[key], PAPERS, of_claim, None, 120)
+    assert f"{of_claim[0]['status']}: " in text
 
 
 #: What other programs read: the entries of a verdict, and of a claim.
-VERDICT = {
-    "reading",
-    "verdict",
-    "status",
-    "grade",
-    "tags",
-    "statistic",
-    "low",
-    "high",
-    "n",
-    "p",
-    "phrase",
-}
-VERDICT |= {"unit", "each", "procedure", "settings", "data", "code", "data_hash", "rules"}
-VERDICT |= {"audit_code", "message"}
-CLAIM = {"id", "paper", "place", "statement", "kind", "primary", "about", "part", "reported"}
-CLAIM |= {"figure", "basis", "reconstructed", "alias_of", "judged_by", "left_out", "verdict"}
-CLAIM |= {"headline", "readings", "qualified_by"}
+VERDICT = """reading verdict status grade tags statistic low high n p phrase unit each procedure
+settings data code data_hash rules audit_code message"""
+CLAIM = """id paper place statement kind primary about part reported figure basis reconstructed
+alias_of judged_by left_out verdict headline readings qualified_by"""
 
 
 def checked(text):
-    """Return what the JSON says, which must have its form."""
     content = json.loads(text)
     assert content.keys() == {"source", "scale", "exploratory", "claims"}
-    for one in content["claims"]:
-        assert one.keys() == CLAIM
-        for row in (one["headline"], *one["readings"]):
-            assert row.keys() == VERDICT
+    for claim in content["claims"]:
+        assert claim.keys() == {*CLAIM.split()}
+        for row in (claim["headline"], *claim["readings"]):
+            assert row.keys() == {*VERDICT.split()}
             assert row["verdict"] in OUTCOMES
             assert row["grade"] in (None, *GRADES)
             assert all(row[name] is None or isinstance(row[name], int | float) for name in NUMBERS)
@@ -133,19 +102,19 @@ def checked(text):
 
 def test_json_follows_its_schema(results, rows, findings):
     content = checked(said("claims", "--results", results, "--json"))
-    assert [one["id"] for one in content["claims"]] == list(CLAIMS)
+    assert [claim["id"] for claim in content["claims"]] == list(CLAIMS)
     assert content["scale"] == "smoke"
-    for one in content["claims"]:
-        head, *own = [row for row in rows if row["claim"] == one["id"]]
-        assert [part["reading"] or "" for part in one["readings"]] == [r["reading"] for r in own]
-        assert [part["verdict"] for part in one["readings"]] == [r["verdict"] for r in own]
-        assert one["verdict"] == one["headline"]["verdict"] == head["verdict"]
-        assert (one["headline"]["reading"] or "") == head["reading"]
-        assert (one["left_out"] or "") == left_out(CLAIMS[one["id"]])
-        tested = stands_for(CLAIMS[one["id"]], PAPERS).id
+    for claim in content["claims"]:
+        head, *rest = [row for row in rows if row["claim"] == claim["id"]]
+        assert [part["reading"] or "" for part in claim["readings"]] == [r["reading"] for r in rest]
+        assert [part["verdict"] for part in claim["readings"]] == [r["verdict"] for r in rest]
+        assert claim["verdict"] == claim["headline"]["verdict"] == head["verdict"]
+        assert (claim["headline"]["reading"] or "") == head["reading"]
+        assert (claim["left_out"] or "") == left_out(CLAIMS[claim["id"]])
+        tested = stands_for(CLAIMS[claim["id"]], PAPERS).id
         beside = {(r["test"]) for r in findings if r["claim"] == tested and not r["decides"]}
-        assert len(one["qualified_by"]) == len(beside)
-        assert one["statement"] == CLAIMS[one["id"]].statement
+        assert len(claim["qualified_by"]) == len(beside)
+        assert claim["statement"] == CLAIMS[claim["id"]].statement
     (alone,) = json.loads(said("claims", "banditq-eq14", "--results", results, "--json"))["claims"]
     assert alone in content["claims"]
 
@@ -159,12 +128,9 @@ def findings(results):
 def committed(tmp_path, rows, findings):
     """A configuration whose folder of the committed tables has both, and has no results."""
     (tmp_path / "audit").mkdir()
-    (tmp_path / "audit" / "verdicts.csv").write_text(csv_of(kept(rows), "verdicts"))
-    (tmp_path / "audit" / "findings.csv").write_text(csv_of(kept(findings), "findings"))
-    file = tmp_path / "mine.yaml"
-    folders = {"results": f"{tmp_path}/none", "audit": f"{tmp_path}/audit"}
-    file.write_text(json.dumps({"pathvars": folders}))
-    return ["--config", ROOT / "config" / "config.yaml", "--config", file]
+    (tmp_path / "audit" / "verdicts.csv").write_text(csv_of(small.kept(rows), "verdicts"))
+    (tmp_path / "audit" / "findings.csv").write_text(csv_of(small.kept(findings), "findings"))
+    return configured(tmp_path, results=tmp_path / "none", audit=tmp_path / "audit")
 
 
 def test_without_results_the_committed_table_speaks(committed, results, findings, tmp_path):
@@ -176,7 +142,7 @@ def test_without_results_the_committed_table_speaks(committed, results, findings
     assert totals[0] == totals[1]
     assert "claims that the audited text makes" in totals[0]
     checked(said("claims", *committed, "--json"))
-    for name in [key for key, one in CLAIMS.items() if one.of and one.paper == "fair_ucb"][:3]:
+    for name in [key for key in PAPERS["fair_ucb"].claims if CLAIMS[key].of][:3]:
         text = said("claims", name, *committed)
         tests = {row["test"]: plain(quantity(row)) for row in findings if row["claim"] == name}
         assert tests
@@ -188,36 +154,26 @@ def test_without_results_the_committed_table_speaks(committed, results, findings
 
 def test_a_table_that_is_missing_is_named(committed, tmp_path):
     (tmp_path / "audit" / "verdicts.csv").unlink()
-    line = refused("claims", *committed)
-    assert line == (
-        f"{tmp_path / 'audit' / 'verdicts.csv'} does not exist; `fairbandits replicate audit` "
-        "makes it"
-    )
-
-
-THERE = ", ".join(OUTCOMES)
+    said = f"{tmp_path}/audit/verdicts.csv does not exist; `fairbandits replicate audit` makes it"
+    assert refused("claims", *committed) == said
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("arguments", "code", "message"),
     [
-        (
-            ["fairucb-thm2-boun"],
-            "no claim 'fairucb-thm2-boun'; near: fairucb-thm2-bound, fairucb-thm4-bound, "
-            "fairucb-thm8; `fairbandits claims` lists all",
-        ),
-        (["--paper", "exp3"], f"no claims of paper 'exp3'; known: {', '.join(PAPERS)}"),
-        (["--verdict", "irreproducible"], f"no verdict 'irreproducible'; there are: {THERE}"),
+        (["claims", "fairucb-thm2-boun"], 1, "no claim 'fairucb-thm2-boun'; near: fairucb-thm2-b"),
+        (["claims", "--paper", "e"], 1, f"no claims of paper 'e'; known: {', '.join(PAPERS)}"),
+        (["claims", "--verdict", "no"], 1, f"no verdict 'no'; there are: {', '.join(OUTCOMES)}"),
+        (["audit", "fairucb"], 1, "no claims of paper 'fairucb'; did you mean 'fair_ucb'?"),
+        (["audit", "fair_ucb", "--only", "x", "--out", "y"], 2, "--only is for looking; --out nee"),
     ],
 )
-def test_names_the_nearest(words, message, results):
-    assert refused("claims", *words, "--results", results) == message
+def test_what_there_is_not_is_named_with_the_nearest(arguments, code, message, results):
+    assert refused(*arguments, "--results", results, code=code).startswith(message)
 
 
 def test_a_list_without_claims_says_what_none_has(tmp_path):
-    file = tmp_path / "mine.yaml"
-    file.write_text(json.dumps({"pathvars": {"results": f"{tmp_path}/none"}}))
-    config = ["--config", ROOT / "config" / "config.yaml", "--config", file]
+    config = configured(tmp_path, results=tmp_path / "none")
     text = said("claims", *config, "--paper", "fair_ucb", "--verdict", FAILED)
     assert text.startswith(f"No claim of fair_ucb has the verdict {FAILED}.")
 
@@ -225,8 +181,8 @@ def test_a_list_without_claims_says_what_none_has(tmp_path):
 def test_an_audit_that_fails_writes_nothing_and_says_each_reason_once(tmp_path, monkeypatch):
     """Of figures: derivations, which need no data, would take long."""
     paper = PAPERS["fair_ucb"]
-    of_figures = {key: one for key, one in paper.claims.items() if key.startswith("fairucb-fig")}
-    papers = {"fair_ucb": replace(paper, claims=of_figures)}
+    figures = {key: claim for key, claim in paper.claims.items() if key.startswith("fairucb-fig")}
+    papers = {"fair_ucb": replace(paper, claims=figures)}
     monkeypatch.setattr(run, "load", lambda configs: (real.config(), papers))
     out = tmp_path / "fair_ucb.parquet"
     result = invoke("audit", "fair_ucb", "--results", tmp_path / "none", "--out", out)
@@ -240,24 +196,13 @@ def test_an_audit_that_fails_writes_nothing_and_says_each_reason_once(tmp_path, 
     assert not out.exists()
 
 
-@pytest.mark.parametrize(
-    ("words", "code", "message"),
-    [
-        (["fairucb"], 1, "no claims of paper 'fairucb'; did you mean 'fair_ucb'?"),
-        (["fair_ucb", "--only", "x", "--out", "y"], 2, "--only is for looking; --out needs all"),
-    ],
-)
-def test_audit_of_what_there_is_not(words, code, message, tmp_path):
-    assert refused("audit", *words, code=code).startswith(message)
-
-
 def test_verdicts_of_a_failing_audit(tmp_path, results, rows):
     """At the published scale nothing is written, and the failures are said."""
     files = [tmp_path / f"{paper}.parquet" for paper in PAPERS]
     for paper, file in zip(PAPERS, files, strict=True):
         of_paper = {paper: PAPERS[paper]}
-        found = read(results / "audit" / file.name, of_paper, "findings").rows
-        write(file, "findings", found, of_paper, "paper")
+        findings = read(results / "audit" / file.name, of_paper, "findings").rows
+        write(file, "findings", findings, of_paper, "paper")
     outs = [tmp_path / "findings.parquet", tmp_path / "verdicts.parquet"]
     outs[1].write_text("of an earlier run")
     result = invoke("verdicts", *files, "--joint", outs[0], "--out", outs[1])
@@ -270,9 +215,7 @@ def test_verdicts_of_a_failing_audit(tmp_path, results, rows):
 
 
 def test_small_verdicts_become_tables(tmp_path, results, rows, findings):
-    files = [tmp_path / f"{paper}.parquet" for paper in PAPERS]
-    for file in files:
-        shutil.copy(results / "audit" / file.name, file)
+    files = [results / "audit" / f"{paper}.parquet" for paper in PAPERS]
     joint, out, folder = (tmp_path / name for name in ("f.parquet", "v.parquet", "a"))
     result = invoke("verdicts", *files, "--joint", joint, "--out", out)
     assert result.exit_code == 0
@@ -283,8 +226,8 @@ def test_small_verdicts_become_tables(tmp_path, results, rows, findings):
     assert said("record", out, joint, folder) == ""
     tables = ["findings.csv", "runs.csv", "verdicts.csv"]
     assert sorted(file.name for file in folder.glob("[!.]*")) == tables
-    assert (folder / "verdicts.csv").read_text() == csv_of(kept(rows), "verdicts")
-    assert (folder / "findings.csv").read_text() == csv_of(kept(findings), "findings")
+    assert (folder / "verdicts.csv").read_text() == csv_of(small.kept(rows), "verdicts")
+    assert (folder / "findings.csv").read_text() == csv_of(small.kept(findings), "findings")
     before = {file: file.read_bytes() for file in (ROOT / "audit").iterdir()}
     line = refused("record", out, joint, ROOT / "audit")
     assert "is for the published scale; these verdicts are of a small run" in line

@@ -20,16 +20,15 @@ def paper(tmp_path_factory):
 @pytest.mark.slow
 def test_regret_is_that_of_the_definition(paper):
     seen = 0
-    shown = [("fig1a", one) for one in paper.shown_in("fig1a")]
-    shown += [("fig1b", one) for one in paper.shown_in("fig1b")]
+    shown = [(name, block) for name in ("fig1a", "fig1b") for block in paper.shown_in(name)]
     for figure, experiment in shown:
         columns = ["run", "round", "plays", "mean", "probability"]
         rows = figures.rows_of(lambda spec: spec.policy == "bf_ucb")
         data = Dataset(*load_dataset(paper.file(experiment.name), columns, rows))
         for _, run_, drawn in figures.each_run([data]):
             version, quota = figures.version_of(run_.spec), figures.quota_of(run_.spec)
-            found = figures.regrets_of(run_, drawn)
-            counted, between = found["regret, pulls"], found["regret between groups"]
+            regrets = figures.regrets_of(run_, drawn)
+            counted, between = regrets["regret, pulls"], regrets["regret between groups"]
             plays, means = run_.values["plays"][0, -1], run_.values["mean"][0, 0].tolist()
             sizes = (50, 10) if figure == "fig1a" else (10, 5)
             best = twins.fair_optimum(small.HORIZON, means, sizes, (quota,) * 2, twins.power(1))
@@ -47,42 +46,27 @@ def test_regret_is_that_of_the_definition(paper):
 @pytest.mark.slow
 def test_rewards_are_those_after_the_initial_rounds(paper):
     columns = ["run", "round", "plays", "mean", "initial_plays"]
-    datasets = [
-        Dataset(*load_dataset(paper.file(one.name), columns, figures.rows_of(figures.at_quota)))
-        for one in paper.shown_in("fig3a")
-    ]
-    (found,) = (
+    files = [paper.file(shown.name) for shown in paper.shown_in("fig3a")]
+    rows = figures.rows_of(figures.at_quota)
+    datasets = [Dataset(*load_dataset(file, columns, rows)) for file in files]
+    (ratios,) = (
         ratio
         for label, baseline, run_, ratio in figures.ratios_to_ucb(datasets)
         if (figures.version_of(run_.spec), label, baseline) == ("paper", "GEF", "UCB")
     )
     by_name = {run_.policy: run_ for _, run_, _ in figures.each_run(datasets[:1])}
-    earned = [
-        (by_name[name].values["plays"] - by_name[name].values["initial_plays"])[1, -1]
-        @ by_name[name].values["mean"][1, 0]
-        for name in ("paper_gef", "paper_ucb")
-    ]
-    assert found[1, -1] == pytest.approx(earned[0] / earned[1])
+    values = [by_name[name].values for name in ("paper_gef", "paper_ucb")]
+    earned = [(v["plays"] - v["initial_plays"])[1, -1] @ v["mean"][1, 0] for v in values]
+    assert ratios[1, -1] == pytest.approx(earned[0] / earned[1])
     first = by_name["paper_gef"].values["initial_plays"][:, -1].sum(axis=1)
     assert first.tolist() == [100] * small.REPLICATES
 
 
-@pytest.fixture
-def panels_of(paper):
-    """Return a function that draws a figure and gives its panels."""
-
-    def drawn_panels(figure):
-        files = [paper.file(one.name) for one in paper.shown_in(figure)]
+@pytest.mark.slow
+def test_groups_have_a_line_of_distances_and_ratios_of_rewards_one_scale(paper):
+    def panels_of(figure):
+        files = [paper.file(experiment.name) for experiment in paper.shown_in(figure)]
         return draw.drawn(draw.function_of("bf_ucb", figure), files, None)[0].axes
 
-    return drawn_panels
-
-
-@pytest.mark.slow
-def test_distances_have_one_line_for_each_group(panels_of):
     assert [len(axis.get_lines()) for axis in panels_of("fig2a")] == [2, 2, 2, 2]
-
-
-@pytest.mark.slow
-def test_ratios_of_rewards_share_their_scale(panels_of):
     assert len({axis.get_ylim() for axis in panels_of("fig3a")}) == 1

@@ -64,12 +64,11 @@ def configured(kind):
 
 SIMULATED, REPLAYED = configured("experiments"), configured("replays")
 #: One figure of each kind.
-KINDS = {(one[0], PAPERS[one[0]][one[1]].function, one in REPLAYED): one for one in DRAWN}
+KINDS = {(pair[0], PAPERS[pair[0]][pair[1]].function, pair in REPLAYED): pair for pair in DRAWN}
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """Return the small results that all tests share, with their figures."""
     return small.small_results(tmp_path_factory)
 
 
@@ -78,20 +77,15 @@ def config(folder):
     return small.small_config(folder)
 
 
-def dataset_of(config, paper, figure):
-    return datasets_of(config, paper, figure)[0]
-
-
 def datasets_of(config, paper, figure):
     folder = Path(config.folders["results"]) / "results"
-    return [folder / one.dataset for one in config.shown_in(paper, figure)]
+    return [folder / experiment.dataset for experiment in config.shown_in(paper, figure)]
 
 
 @pytest.fixture(scope="module")
 def replays(folder):
-    """Return short replays with a thousand arms, by their feedback."""
-    place = folder / "results" / "banditq"
-    return {feedback: place / f"replay_1000_{feedback}.parquet" for feedback in ("full", "bandit")}
+    table = "results/banditq/replay_1000_{}.parquet".format
+    return {feedback: folder / table(feedback) for feedback in ("full", "bandit")}
 
 
 def feedback_of(figure):
@@ -105,16 +99,11 @@ def replayed(file):
 
 
 #: What each figure of a replay shows: quantity in its columns, and series.
-SHOWN = {
-    name: ("rate", "queue", "regret")[number % 3]
-    for number, name in enumerate(("fig8", "fig9", "fig10", "fig11", "fig12", "fig13"))
-}
+SHOWN = {f"fig{k}": ("rate", "queue", "regret")[(k - 8) % 3] for k in range(8, 14)}
 
 
 @pytest.fixture(scope="module")
 def drawings(folder):
-    """Return a function that gives the files of a figure."""
-
     def drawn(paper, figure):
         images = folder / "figures" / paper / figure
         table = folder / "results" / paper / f"{figure}.parquet"
@@ -132,9 +121,9 @@ def test_figure_is_written(drawings, paper, figure):
     files = drawings(paper, figure)
     svg = files["svg"].read_text(encoding="utf-8")
     assert svg.startswith("<?xml")
-    number, words = figure.removeprefix("fig"), html.unescape(svg)
-    assert f"<title>Figure {number}: {PAPERS[paper][figure].label}</title>" in words
-    told = words.partition("<desc>")[2].partition("</desc>")[0]
+    number, text = figure.removeprefix("fig"), html.unescape(svg)
+    assert f"<title>Figure {number}: {PAPERS[paper][figure].label}</title>" in text
+    told = text.partition("<desc>")[2].partition("</desc>")[0]
     assert f"{REPLICATES} replicates" in told or "one run of" in told
     assert ACROSS.get((paper, figure), "number of rounds") in svg  # text stays text
     assert "<dc:date>" not in svg
@@ -196,8 +185,9 @@ def test_replay_and_what_was_read_off_are_drawn(replays, figure):
         assert line.get_ydata().tolist() == replay[column].tolist()
         assert line.get_xdata().tolist() == replay["round"].tolist()
     entry = yaml.safe_load((ROOT / "papers/banditq/published.yaml").read_text())["figures"][figure]
-    ends = [one["value"] for one in entry["values"] if one["round"] == 3_000_000]
-    assert np.concatenate([one.get_offsets()[:, 1] for one in axis.collections]).tolist() == ends
+    ends = [point["value"] for point in entry["values"] if point["round"] == 3_000_000]
+    drawn_at = np.concatenate([circles.get_offsets() for circles in axis.collections])
+    assert drawn_at[:, 1].tolist() == ends
     assert len(ends) == len(columns)
     assert curves["published"].dropna().tolist() == ends
     note = " ".join(drawing.get_supxlabel().split())
@@ -213,9 +203,8 @@ def test_a_shared_legend_names_the_curves_of_all_experiments(config, monkeypatch
 
     def thinned(table, footer):
         first = footer["experiment"] == "fairness"
-        return (
-            run for run in runs_of(table, footer) if first != (run.cell.get("eta") in (100, 1000))
-        )
+        runs = runs_of(table, footer)
+        return (run for run in runs if first != (run.cell.get("eta") in (100, 1000)))
 
     monkeypatch.setattr(fair_ucb, "runs_of", thinned)
     drawing, *_ = drawn(fair_ucb.fairness, datasets_of(config, "fair_ucb", "fig4"), None)
@@ -231,7 +220,7 @@ def test_lines_join_no_points_that_are_far_apart(config):
     drawing, *_ = drawn(fair_ucb.cost_of_fairness, datasets_of(config, "fair_ucb", "fig2"), None)
     for axis in drawing.axes:
         assert sorted(line.get_xdata().size for line in axis.get_lines()) == [2, 2, 39]
-        assert 11 in [len(one.get_offsets()) for one in axis.collections]
+        assert 11 in [len(circles.get_offsets()) for circles in axis.collections]
 
 
 def test_pictures_in_documents_tell_in_words_what_they_show():
@@ -242,19 +231,11 @@ def test_pictures_in_documents_tell_in_words_what_they_show():
         assert "![](" not in file.read_text(encoding="utf-8"), file
 
 
-def distance(one, other):
-    """Return how far apart two colours are for a reader, 1 being hardly noticeable, by CIECAM02."""
-    return colorspacious.deltaE(one, other, input_space="sRGB1")
-
-
 def look_of(handle):
     """Return the form of a curve in a legend: its dashes and its mark."""
     if isinstance(handle, Line2D):
         return f"{handle._unscaled_dash_pattern} {handle.get_marker()}"
     return str(handle.get_paths()[0].vertices)
-
-
-DEFICIENCIES = ("deuteranomaly", "protanomaly", "tritanomaly")
 
 
 @pytest.mark.parametrize(("paper", "figure"), KINDS.values())
@@ -269,29 +250,31 @@ def test_curves_are_told_apart_without_colours(config, folder, replays, paper, f
         published = replayed(folder / "results" / paper / f"{beside}.parquet")
     drawing, *_ = drawn(function_of(paper, figure), data, published)
     handles = drawing.legends[0].legend_handles
-    curves = [one for one in handles if isinstance(one, Line2D | PathCollection)]
+    curves = [handle for handle in handles if isinstance(handle, Line2D | PathCollection)]
     assert curves or figure in ("fig3b", "fig3c")
     assert len(set(map(look_of, curves))) == len(curves)
 
 
 def test_colours_are_told_apart_by_readers_who_confuse_some():
     """Seaborn's palette, as far as policies use it, under three deficiencies of full severity."""
-    colours = np.array([style.PALETTE[place] for place in sorted(set(style.PLACES.values()))])
-    for deficiency in DEFICIENCIES:
+    colours = np.array([style.PALETTE[index] for index in sorted(set(style.PLACES.values()))])
+    for deficiency in ("deuteranomaly", "protanomaly", "tritanomaly"):
         space = {"name": "sRGB1+CVD", "cvd_type": deficiency, "severity": 100}
         seen = colorspacious.cspace_convert(colours, space, "sRGB1").clip(0, 1)
-        for one, other in combinations(seen, 2):
-            assert distance(one, other) > 5
+        for colour, other in combinations(seen, 2):
+            # as CIECAM02 has it, of which 1 is hardly noticeable
+            assert colorspacious.deltaE(colour, other, input_space="sRGB1") > 5
 
 
 def quantity(paper, figure, config, run, series):
     """Return a curve's values in all replicates, straight from the dataset's rows."""
-    table = read_table(dataset_of(config, paper, figure))
+    table = read_table(datasets_of(config, paper, figure)[0])
     rows = table.filter(pc.equal(table["run"], run.name)).to_pandas()
     arms = len(run.spec.means)
     rounds = rows["round"].to_numpy().reshape(REPLICATES, -1, arms)[0, :, 0]
     reward, queue = (rows[c].to_numpy().reshape(REPLICATES, -1, arms) for c in ("reward", "queue"))
-    _, benchmark = naive.static_benchmark(run.spec.means, list(config_targets(config, run)))
+    targets = config.experiment(run.paper, run.experiment).targets
+    _, benchmark = naive.static_benchmark(run.spec.means, list(targets))
     earned = reward.sum(axis=2)
     if series == "regret":
         return rounds, benchmark * rounds - earned
@@ -302,10 +285,6 @@ def quantity(paper, figure, config, run, series):
         rates = figure in ("fig1", "fig4")
         return rounds, reward[:, :, arm] / rounds if rates else queue[:, :, arm]
     return rounds, earned
-
-
-def config_targets(config, run):
-    return config.experiment(run.paper, run.experiment).targets
 
 
 @pytest.mark.parametrize(("paper", "figure"), [row for row in SIMULATED if row[0] == "banditq"])
@@ -337,19 +316,17 @@ def test_table_has_the_means_of_the_dataset(config, drawings, paper, figure):
 def test_summary_of_curves(rng):
     curves = rng.normal(size=(50, 4)) * [1, 10, 0.1, 0] + 5
     rounds = np.array([1, 2, 5, 9])
-    found = summarise("bernoulli", "mine", rounds, curves)
-    assert set(found["law"]) == {"bernoulli"}
-    assert set(found["series"]) == {"mine"}
-    assert found["round"].tolist() == rounds.tolist()
-    assert found["n_replicates"].tolist() == [50] * 4
-    np.testing.assert_allclose(found["mean"], curves.mean(axis=0))
+    summary = summarise("bernoulli", "mine", rounds, curves)
+    assert set(summary["law"]) == {"bernoulli"}
+    assert set(summary["series"]) == {"mine"}
+    assert summary["round"].tolist() == rounds.tolist()
+    assert summary["n_replicates"].tolist() == [50] * 4
+    np.testing.assert_allclose(summary["mean"], curves.mean(axis=0))
     for k in range(3):
-        low, high = stats.t.interval(
-            0.95, 49, loc=curves[:, k].mean(), scale=stats.sem(curves[:, k])
-        )
-        assert found["mean_low"][k] == pytest.approx(low)
-        assert found["mean_high"][k] == pytest.approx(high)
-        inside = (curves[:, k] >= found["run_low"][k]) & (curves[:, k] <= found["run_high"][k])
+        low, high = stats.t.interval(0.95, 49, curves[:, k].mean(), stats.sem(curves[:, k]))
+        assert summary["mean_low"][k] == pytest.approx(low)
+        assert summary["mean_high"][k] == pytest.approx(high)
+        inside = (curves[:, k] >= summary["run_low"][k]) & (curves[:, k] <= summary["run_high"][k])
         assert 46 <= inside.sum() <= 48
-    assert found.loc[3, CURVE].tolist() == [5] * 6  # no spread, no width
-    assert isinstance(found, pd.DataFrame)
+    assert summary.loc[3, CURVE].tolist() == [5] * 6  # no spread, no width
+    assert isinstance(summary, pd.DataFrame)

@@ -30,8 +30,8 @@ def test_fluid_curve_meets_the_fluid_law_of_the_arms():
 def regrets(paper):
     """Yield the footer of each part of Figure 2, and each policy's run and regret."""
     columns = ["run", "round", "plays", "mean", "horizon", "eta_exponent"]
-    for one in paper.shown_in("fig2"):
-        data, footer = load_dataset(paper.file(one.name), columns)
+    for experiment in paper.shown_in("fig2"):
+        data, footer = load_dataset(paper.file(experiment.name), columns)
         runs = joined(runs_of(data, footer))
         yield (
             footer,
@@ -42,16 +42,14 @@ def regrets(paper):
 @pytest.mark.slow
 def test_regret_is_that_of_the_naive_twin(paper):
     seen = 0
-    for footer, found in regrets(paper):
-        for name, (run, values) in found.items():
+    for footer, by_policy in regrets(paper):
+        for name, (run, values) in by_policy.items():
             for replicate in range(len(values)):
                 means = run.values["mean"][replicate, 0].tolist()
                 rate = (max(means) - min(means)) / 2
                 pulls = run.values["plays"][replicate, -1].tolist()
-                horizon = int(run.rounds[-1])
-                expected = naive.regret(
-                    horizon, pulls, means, footer["quotas"], [rate] * len(means)
-                )
+                rates, horizon = [rate] * len(means), int(run.rounds[-1])
+                expected = naive.regret(horizon, pulls, means, footer["quotas"], rates)
                 assert values[replicate, -1] == pytest.approx(float(expected), abs=1e-9), name
                 seen += 1
     assert seen == small.REPLICATES * (6 * 7 + 6 * 6)
@@ -60,15 +58,15 @@ def test_regret_is_that_of_the_naive_twin(paper):
 def test_scale_is_recovered_from_what_is_swept():
     etas = np.arange(101) / 100
     for name, tolerance in (("paths_1", 625), ("paths_2", 1000)):
-        runs = {one.name: one.spec for one in real.config().experiment("ht_ucb", name).runs}
-        found = {
+        runs = {run.name: run.spec for run in real.config().experiment("ht_ucb", name).runs}
+        swept = {
             "HT-UCB": runs["ht_ucb-gaussian"].sweep["penalties"],
             "Flearn": runs["flearn-gaussian"].sweep["tolerance"],
             "LFG": runs["lfg-gaussian"].sweep["eta"],
         }
-        assert max(found["Flearn"]) == tolerance
-        assert max(found["LFG"]) == 10_000
-        for policy, values in found.items():
+        assert max(swept["Flearn"]) == tolerance
+        assert max(swept["LFG"]) == 10_000
+        for policy, values in swept.items():
             scales = figures.scale_of(policy, np.array(values, float))
             expected = etas if policy != "LFG" else np.sort([*etas, 0.999, 0.9999])
             np.testing.assert_allclose(np.sort(scales), expected, atol=1e-12)
@@ -78,11 +76,8 @@ def test_scale_is_recovered_from_what_is_swept():
 def test_paths_are_those_of_the_dataset(paper):
     drawn = paper.table("fig3")
     data, footer = load_dataset(paper.file("paths_2"), ["run", "round", "plays", "tolerance"])
-    (run,) = (
-        one
-        for one in runs_of(data, footer)
-        if one.policy == "flearn" and one.cell.get("tolerance") == 250
-    )
+    runs = (run for run in runs_of(data, footer) if run.policy == "flearn")
+    (run,) = (run for run in runs if run.cell.get("tolerance") == 250)
     part = drawn[(drawn["panel"] == "paths_2") & (drawn["policy"] == "Flearn")]
     part = part[part["parameter"] == 250]
     assert set(part["eta"]) == {0.75}
@@ -98,7 +93,7 @@ def test_balance_is_unfairness_and_reward(paper):
     columns = ["run", "round", "plays", "mean", "penalties", "tolerance", "eta"]
     dataset = Dataset(*load_dataset(paper.file("frontier_5_05"), columns))
     run = next(runs_of(*dataset))
-    found = figures.balance_of(run, dataset.footer)
+    balance = figures.balance_of(run, dataset.footer)
     plays, means = run.values["plays"][:, -1], run.values["mean"][:, 0]
     lacking = np.maximum(0, dataset.footer["horizon"] / 10 - plays).sum(axis=1)
-    np.testing.assert_allclose(found, np.stack([lacking, (plays * means).sum(axis=1)], axis=1))
+    np.testing.assert_allclose(balance, np.stack([lacking, (plays * means).sum(axis=1)], axis=1))

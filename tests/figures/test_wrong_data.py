@@ -14,7 +14,6 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """Return a folder with datasets of different figures."""
     make = partial(small.write_results, "banditq")
     return small.once(tmp_path_factory, "banditq", make) / "results" / "banditq"
 
@@ -29,36 +28,30 @@ def refusal(folder, *data):
 
 
 def test_the_dataset_of_another_figure_is_refused(made, tmp_path):
-    own, other = made / "full_information.parquet", made / "bandit_feedback.parquet"
+    right, other = made / "full_information.parquet", made / "bandit_feedback.parquet"
     assert refusal(tmp_path, other) == (
         f"{other} does not belong here: banditq fig1 does not show bandit_feedback first, "
         "which is so shown in fig4, fig5, fig6"
     )
-    assert refusal(tmp_path, own, other).startswith(
+    assert refusal(tmp_path, right, other).startswith(
         f"{other} does not belong here: banditq fig1 does not show bandit_feedback beside another"
     )
 
 
-def doubled(table):
-    return pa.concat_tables([table, table])
-
-
 def of_no_run(table):
-    place = table.column_names.index("run")
     names = pa.array(["other"] * 5).dictionary_encode().cast(table["run"].type)
-    rows = table.slice(0, 5)
-    return pa.concat_tables([table, rows.set_column(place, "run", names)], promote_options="none")
+    rows = table.slice(0, 5).set_column(table.column_names.index("run"), "run", names)
+    return pa.concat_tables([table, rows])
 
 
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        (doubled, "its rows must be arms 1 to 5 of the same rounds"),
+        (lambda table: pa.concat_tables([table] * 2), "its rows must be arms 1 to 5 of the same"),
         (of_no_run, "rows of other are of no run that its footer has"),
     ],
-    ids=lambda value: getattr(value, "__name__", ""),
 )
 def test_rows_that_are_not_those_of_the_runs_are_refused(made, tmp_path, change, says):
-    own, file = made / "full_information.parquet", tmp_path / "data.parquet"
-    write_table(file, change(read_table(own)), read_footer(own))
+    right, file = made / "full_information.parquet", tmp_path / "data.parquet"
+    write_table(file, change(read_table(right)), read_footer(right))
     assert refusal(tmp_path, file).startswith(f"{file}: {says}")

@@ -17,12 +17,12 @@ from drawn import (
 from fairbandits.measures.pulls import r_regret, regret
 
 
-def assert_same_measures(deficits, place, arms, quotas, rounds):
+def assert_same_measures(deficits, replicate, arms, quotas, rounds):
     expected = twins.violations(arms, quotas)
     assert {*deficits} == {*expected}
     for name, values in deficits.items():
         rows = [[float(value) for value in expected[name][t - 1]] for t in rounds]
-        assert np.array_equal(values[place], np.array(rows)), name  # rounded once, or not at all
+        assert np.array_equal(values[replicate], np.array(rows)), name  # rounded at most once
         assert (values.dtype.kind == "i") == name.startswith("floor")
 
 
@@ -42,8 +42,8 @@ def test_suprema_see_the_rounds_between_checkpoints(rng):
     rounds = (1, 2, 10, 61, 150)
     every = recorded(policy, instance, 150, [5, 0, 9], quotas=quotas)
     some = recorded(policy, instance, 150, [5, 0, 9], quotas=quotas, checkpoints=rounds)
-    for place in range(3):
-        assert_same_measures(some.deficits, place, arms_of(every, place), quotas, rounds)
+    for replicate in range(3):
+        assert_same_measures(some.deficits, replicate, arms_of(every, replicate), quotas, rounds)
 
 
 @settings
@@ -60,7 +60,7 @@ def test_regrets(setting, rng):
         for rows in plays.tolist()
     ]
     np.testing.assert_allclose(regret(plays, means), plain, rtol=1e-12, atol=1e-12)
-    found = r_regret(rounds, plays, means, quotas, tolerance)
-    np.testing.assert_allclose(found, fair, rtol=1e-12, atol=1e-11)
+    regrets = r_regret(rounds, plays, means, quotas, tolerance)
+    np.testing.assert_allclose(regrets, fair, rtol=1e-12, atol=1e-11)
     last = r_regret(rounds[-1:], plays[:, -1:], means, quotas, tolerance)
-    assert np.array_equal(last, found[:, -1:])
+    assert np.array_equal(last, regrets[:, -1:])

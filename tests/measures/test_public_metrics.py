@@ -17,7 +17,6 @@ N_REPLICATES, N_ARMS = 4, 3
 
 @pytest.fixture
 def plays(rng):
-    """Pulls of all arms that sum to the rounds."""
     drawn = [rng.multinomial(t, [0.5, 0.3, 0.2], N_REPLICATES) for t in ROUNDS]
     return np.stack(drawn, axis=1)
 
@@ -45,20 +44,20 @@ def calls(plays, means, rewards):
 def test_measures_of_the_round_have_one_shape(plays, rng, drawn):
     means = rng.uniform(0.4, 0.9, (N_REPLICATES, N_ARMS) if drawn else N_ARMS)
     rewards = plays * means[:, None, :] if drawn else plays * means
-    found = calls(plays, means, rewards)
-    for name, values in found.items():
+    measured = calls(plays, means, rewards)
+    for name, values in measured.items():
         assert values.shape == (N_REPLICATES, ROUNDS.size), name
     for r in range(N_REPLICATES):
         alone = calls(plays[r], means[r] if drawn else means, rewards[r])
-        for name, values in found.items():
+        for name, values in measured.items():
             assert alone[name].shape == (ROUNDS.size,), name
             np.testing.assert_allclose(values[r], alone[name], rtol=1e-12, atol=1e-12)
 
 
 def test_violation_of_pulls_is_that_of_a_result():
     result = fb.run(fb.UCB1(), fb.Instance((0.7, 0.5, 0.4)), 60, 3, quotas=QUOTAS)
-    found = fb.metrics.violation(result.rounds, result.plays, QUOTAS)
-    assert found.tolist() == result.violation().tolist()
+    violation = fb.metrics.violation(result.rounds, result.plays, QUOTAS)
+    assert violation.tolist() == result.violation().tolist()
     with pytest.raises(ValueError, match=r"quotas must have one entry per arm \(3\), got 2"):
         fb.metrics.violation(result.rounds, result.plays, QUOTAS[:2])
 
@@ -66,9 +65,9 @@ def test_violation_of_pulls_is_that_of_a_result():
 def test_all_names_are_there_and_documented():
     assert fb.metrics.__all__ == sorted(fb.metrics.__all__)
     for name in fb.metrics.__all__:
-        found = getattr(fb.metrics, name)
+        measure = getattr(fb.metrics, name)
         assert name in dir(fb.metrics)
-        assert inspect.getdoc(found)
+        assert inspect.getdoc(measure)
     with pytest.raises(AttributeError, match=r"'fairbandits.metrics' has no attribute 'bounds'"):
         fb.metrics.bounds  # noqa: B018
 

@@ -40,16 +40,16 @@ def recorded(feedback, law="uniform02"):
 def test_regrets_and_rates_are_those_of_naive_histories(feedback, law):
     result, histories = recorded(feedback, law)
     x_star, benchmark = naive.static_benchmark(MEANS, TARGETS)
-    found = realised_regret(result.rounds, result.rewards, MEANS, TARGETS)
+    measured = realised_regret(result.rounds, result.rewards, MEANS, TARGETS)
     wanted = [naive.earned_regret(history, benchmark) for history in histories]
-    np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-8)
+    np.testing.assert_allclose(measured, wanted, rtol=0, atol=1e-8)
     summed = result.plays if feedback == "full" else result.probes["probability"]
-    found = target_regret(result.rounds, summed, MEANS, TARGETS)
+    measured = target_regret(result.rounds, summed, MEANS, TARGETS)
     wanted = [naive.regret_pseudo(history, x_star, MEANS) for history in histories]
-    np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-8)
-    found = reward_rates(result.rounds, result.rewards)
+    np.testing.assert_allclose(measured, wanted, rtol=0, atol=1e-8)
+    measured = reward_rates(result.rounds, result.rewards)
     wanted = [[[a / r["t"] for a in r["accrued"]] for r in history] for history in histories]
-    np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(measured, wanted, rtol=1e-9, atol=1e-12)
 
 
 def test_regret_by_hand():
@@ -61,25 +61,18 @@ def test_regret_by_hand():
     np.testing.assert_allclose(realised_regret(rounds, rewards, means, targets), [0.1, -2.5])
 
 
-def identity_of(result):
-    """Return the regret by the right side of E2, from queues, idleness and plays."""
-    means, wanted = np.array(MEANS), np.array(TARGETS) > 0
-    kept = result.probes["queue"] - result.probes["idleness"]
-    price = np.where(wanted, means.max() / means - 1.0, 0.0)
-    return result.plays @ np.where(wanted, 0.0, means.max() - means) - kept @ price
-
-
-def balanced(feedback, law, **options):
-    policy = BanditQ(TARGETS, feedback=feedback, **options)
-    return run(policy, Instance(MEANS, law), LONG, 2, seed=SEED, stream="balance")
-
-
 @pytest.mark.parametrize("options", [{}, {"V": 0}, {"surrogate_index": "pre"}], ids=str)
 def test_queues_are_the_regret_where_rewards_are_their_means(options):
     """E2 holds on the path itself when no reward is random."""
-    result = balanced("full", "deterministic", **options)
+    policy = BanditQ(TARGETS, feedback="full", **options)
+    instance = Instance(MEANS, "deterministic")
+    result = run(policy, instance, LONG, 2, seed=SEED, stream="balance")
     regret = realised_regret(result.rounds, result.rewards, MEANS, TARGETS)
     same = target_regret(result.rounds, result.plays, MEANS, TARGETS)
     np.testing.assert_allclose(regret, same, rtol=0, atol=1e-6)
-    np.testing.assert_allclose(identity_of(result), regret, rtol=1e-6, atol=1e-6)
+    means, wanted = np.array(MEANS), np.array(TARGETS) > 0
+    kept = result.probes["queue"] - result.probes["idleness"]
+    price = np.where(wanted, means.max() / means - 1.0, 0.0)
+    right = result.plays @ np.where(wanted, 0.0, means.max() - means) - kept @ price
+    np.testing.assert_allclose(right, regret, rtol=1e-6, atol=1e-6)
     assert np.abs(regret[:, -1]).min() > 1  # there is something to agree on

@@ -7,6 +7,6 @@ from fairbandits.report import audit
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory):
+def judged(tmp_path_factory):
     """Return the audit of the small results."""
     return audit.open_audit(small.audited(tmp_path_factory) / "results")

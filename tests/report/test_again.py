@@ -6,7 +6,6 @@ from dataclasses import replace
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-import pytest
 
 import small
 from fairbandits.data.alike import alike
@@ -46,32 +45,26 @@ def test_last_digits_may_differ_and_nothing_else():
     assert not alike(table, table.drop(["n"]))
 
 
-@pytest.fixture
-def made(tmp_path, tmp_path_factory):
-    """Return the configurations of small results, of papers and of the arena, and their folder."""
-    results = tmp_path / "results"
-    shutil.copytree(small.small_results(tmp_path_factory) / "results", results)
-    config = small.small_config(results)
-    arena = replace(small.small_arena_config(results), folders={"results": str(results)})
-    few = tuple(one for one in config.experiments if one.paper == "ht_ucb")
-    return replace(config, experiments=few, replays=()), arena, results
-
-
 def edited(file, column):
     """Write a table with its numbers changed, as it would have been written had this come out."""
     table = pq.read_table(file)
-    place = table.column_names.index(column)
+    index = table.column_names.index(column)
     values = pc.multiply(table[column], 1.001)
-    table = table.set_column(place, table.schema.field(column), values)
+    table = table.set_column(index, table.schema.field(column), values)
     write_table(file, table, read_footer(file) | {"content": table_hash(table)})
 
 
-def test_an_edited_curve_or_standing_is_named(made, tmp_path):
-    config, arena, results = made
+def test_an_edited_curve_or_standing_is_named(tmp_path, tmp_path_factory):
+    results = tmp_path / "results"
+    shutil.copytree(small.small_results(tmp_path_factory) / "results", results)
+    config = small.small_config(results)
+    few = tuple(block for block in config.experiments if block.paper == "ht_ucb")
+    config = replace(config, experiments=few, replays=())
+    arena = replace(small.small_arena_config(results), folders={"results": str(results)})
     assert computed_again(config, arena, config, {}, tmp_path / "first")[0] == []
     files = results / "ht_ucb" / "fig1.parquet", results / "arena" / "standings.parquet"
     for file, column in zip(files, ("mean", "contract_regret"), strict=True):
         edited(file, column)
-    found, said = computed_again(config, arena, config, {}, tmp_path / "second")
-    assert found == [f"{file} has other content than when it is computed again" for file in files]
+    named, said = computed_again(config, arena, config, {}, tmp_path / "second")
+    assert named == [f"{file} has other content than when it is computed again" for file in files]
     assert said.endswith("tables computed again of the data agree")

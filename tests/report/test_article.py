@@ -38,14 +38,14 @@ def test_a_verdict_that_depends_on_the_reading_names_the_readings(text):
 
 def test_totals_findings_and_references_are_there(text):
     assert text.count("*Against.*") == 7
-    found = text.partition("# Method")[0].replace("{=typst}", "")
-    assert "{" not in found  # no number is left a name
+    told = text.partition("# Method")[0].replace("{=typst}", "")
+    assert "{" not in told  # no number is left a name
     assert "| all | " in text
     assert "Sinha" in text.partition("# References")[2]
 
 
 def test_every_heading_and_list_stands_apart(text):
     lines = text.splitlines()
-    for place, line in enumerate(lines):
+    for index, line in enumerate(lines):
         if line.startswith("#"):
-            assert not lines[place - 1], line
+            assert not lines[index - 1], line

@@ -2,6 +2,7 @@
 
 import dataclasses
 import html
+import itertools
 import math
 import re
 from xml.etree import ElementTree
@@ -25,92 +26,87 @@ from settings_of_a_user import set_otherwise
 from small import plain
 
 
-def test_stale_verdicts_are_refused(found, monkeypatch):
+def test_stale_verdicts_are_refused(judged, monkeypatch):
     monkeypatch.setattr(audit_rows, "audit_code", lambda: "0" * 16)
     with pytest.raises(pages.NotReady, match=r"is stale: audit code .*; `make audit` makes it"):
-        audit.open_audit(found.results)
+        audit.open_audit(judged.results)
 
 
-def test_small_runs_are_marked(found):
-    assert "smoke scale: not results" in audit.banner(found)
-    preview = dataclasses.replace(found, scale="preview")
+def test_small_runs_are_marked(judged):
+    assert "smoke scale: not results" in audit.banner(judged)
+    preview = dataclasses.replace(judged, scale="preview")
     assert "preview scale: not results" in audit.banner(preview)
-    large = plain(audit.banner(dataclasses.replace(found, scale="large")))
+    large = plain(audit.banner(dataclasses.replace(judged, scale="large")))
     assert large.startswith("large scale: larger than published More rounds and replicates")
     assert "smoke" not in large
-    rows = [row | {"seed": "frozen"} for row in found.rows]
-    assert audit.banner(dataclasses.replace(found, scale="paper", rows=rows)) is None
-    rows = [found.rows[0] | {"seed": "7"}]
-    exploratory = dataclasses.replace(found, scale="paper", rows=rows)
+    rows = [row | {"seed": "frozen"} for row in judged.rows]
+    assert audit.banner(dataclasses.replace(judged, scale="paper", rows=rows)) is None
+    rows = [judged.rows[0] | {"seed": "7"}]
+    exploratory = dataclasses.replace(judged, scale="paper", rows=rows)
     assert "Exploratory: the data have seed 7, which" in audit.banner(exploratory)
 
 
-def test_tally_counts_every_claim_that_counts_once(found):
-    counted, others = audit.tally(found).split('id="left-out">')
+def test_tally_counts_every_claim_that_counts_once(judged):
+    counted, others = audit.tally(judged).split('id="left-out">')
     rows = re.findall(r"<tr><th scope=\"row\">.*?</tr>", counted)
-    cells = [
-        re.findall(r"<td>(?:<strong>)?(\d*)(?:</strong>)?(?: <small>.*?)?</td>", row)
-        for row in rows
-    ]
-    counting = [one for one in found.claims.values() if not totals.left_out(one)]
+    pattern = r"<td>(?:<strong>)?(\d*)(?:</strong>)?(?: <small>.*?)?</td>"
+    cells = [re.findall(pattern, row) for row in rows]
+    counting = [claim for claim in judged.claims.values() if not totals.left_out(claim)]
     assert sum(int(row[0]) for row in cells) == len(counting)
-    assert sum(int(row[1]) for row in cells) == sum(one.basis == "printed" for one in counting)
-    assert sum(int(row[2]) for row in cells) == totals.tally(found.heads).confirmatory
+    assert sum(int(row[1]) for row in cells) == sum(claim.basis == "printed" for claim in counting)
+    assert sum(int(row[2]) for row in cells) == totals.tally(judged.heads).confirmatory
     for row in cells:
         assert sum(int(cell) for cell in row[3:] if cell) == int(row[0])
     heads = re.findall(r'<th scope="col">(.*?)</th>', counted)
     order = [REPRODUCED, NOT_REPRODUCED, DEPENDS, INCONCLUSIVE, NOT_TESTABLE, FAILED]
     assert heads == ["", "claims", "on printed words", "confirmatory", *order]
     total = sum(int(row[4]) for row in cells if row[4])
-    wanted = [r["verdict"] for r in found.rows if r["headline"] and not r["left_out"]]
+    wanted = [r["verdict"] for r in judged.rows if r["headline"] and not r["left_out"]]
     assert total == wanted.count(NOT_REPRODUCED)
     rows = re.findall(r"<tr><th scope=\"row\">.*?</tr>", others)
     left_out = sum(int(re.search(r"<td>(\d+)</td>", row)[1]) for row in rows)
-    assert left_out + len(counting) == len(found.claims)
+    assert left_out + len(counting) == len(judged.claims)
 
 
-def test_the_consequential_are_chosen_by_rule(found):
-    markup = audit.consequential(found)
+def test_the_consequential_are_chosen_by_rule(judged):
+    markup = audit.consequential(judged)
     links = re.findall(r'data-page="claims/([^"]+)" href="../results/site/claims/\1.html"', markup)
-    primary = [r for r in found.rows if r["headline"] and r["primary"] and not r["left_out"]]
+    primary = [r for r in judged.rows if r["headline"] and r["primary"] and not r["left_out"]]
     order = (NOT_REPRODUCED, DEPENDS, INCONCLUSIVE)
-    counted = [[r["claim"] for r in primary if r["verdict"] == one] for one in order]
+    counted = [[r["claim"] for r in primary if r["verdict"] == verdict] for verdict in order]
     assert all(counted)
-    assert [name for name in links if not totals.left_out(found.claims[name])] == [
-        name for some in counted for name in some
-    ]
+    linked = [name for name in links if not totals.left_out(judged.claims[name])]
+    assert linked == [*itertools.chain(*counted)]
     said = plain(markup)
-    names = pages.listed([one.title.partition(":")[0] for one in found.papers.values()])
+    names = pages.listed([paper.title.partition(":")[0] for paper in judged.papers.values()])
     assert f"{names} stand on {len(primary)} primary claims, each finding counted" in said
     assert f"{len(counted[0])} not reproduced" in said
     for name in links:
-        if found.under_readings(name)[1:]:
-            rows = found.in_words(name)
+        if judged.under_readings(name)[1:]:
+            rows = judged.in_words(name)
             of_it = sentences.under_readings(rows) if rows[0]["verdict"] == DEPENDS else {}
             assert all(". Or: ".join(some) in said for some in of_it.values())
             assert of_it or sentences.readings_in_words(rows) in said
 
 
-def judged_by_others(found, judge, *, primary=True):
+def judged_by_others(judged, judge, *, primary=True):
     """Return an audit in which only a judge and the claim that it judges are not reproduced."""
-    claim = next(one for one in found.claims.values() if one.judged_by and one.primary)
+    claim = next(claim for claim in judged.claims.values() if claim.judged_by and claim.primary)
     judge = judge or claim.judged_by[0]
-    paper = found.papers[claim.paper]
+    paper = judged.papers[claim.paper]
     claims = paper.claims | {claim.id: dataclasses.replace(claim, judged_by=(judge,))}
-    papers = found.papers | {claim.paper: dataclasses.replace(paper, claims=claims)}
-    rows = [
-        row
-        | {"verdict": NOT_REPRODUCED if row["claim"] in (judge, claim.id) else REPRODUCED}
-        | ({"primary": primary} if row["claim"] == judge else {})
-        for row in found.rows
-    ]
-    return dataclasses.replace(found, papers=papers, rows=rows), claim.id, judge
+    papers = judged.papers | {claim.paper: dataclasses.replace(paper, claims=claims)}
+    changes = {judge: {"verdict": NOT_REPRODUCED, "primary": primary}}
+    changes[claim.id] = {"verdict": NOT_REPRODUCED}
+    sound = {"verdict": REPRODUCED}
+    rows = [row | changes.get(row["claim"], sound) for row in judged.rows]
+    return dataclasses.replace(judged, papers=papers, rows=rows), claim.id, judge
 
 
 @pytest.mark.parametrize("primary", [True, False])
-def test_no_finding_is_listed_twice(found, primary):
+def test_no_finding_is_listed_twice(judged, primary):
     """A claim that others judge stands for them where they are not primary, and else they do."""
-    changed, claim, judge = judged_by_others(found, "", primary=primary)
+    changed, claim, judge = judged_by_others(judged, "", primary=primary)
     markup = audit.consequential(changed)
     links = re.findall(r'data-page="claims/([^"]+)"', markup)
     assert links == ([judge] if primary else [claim])
@@ -119,12 +115,12 @@ def test_no_finding_is_listed_twice(found, primary):
 
 
 def row(statistic, verdict=REPRODUCED, half=1.0, reference=0.0, **more):
-    own = {"test": "mean", "phrase": "pulls of A minus those of B", "unit": "pulls", "also": {}}
-    own |= {"decides": True, "verdict": verdict, "reading": "", "each": "an arm", "n": 9}
-    own |= {"procedure": "mean", "settings": {"level": 0.99, "claim": "at most"}, "p": 0.001}
-    own |= {"statistic": statistic, "low": statistic - half, "high": statistic + half}
-    own |= {"reference": reference, "against": {"limit": reference}, "tags": [], "message": ""}
-    return own | {"uncontrolled": ""} | more
+    values = {"test": "mean", "phrase": "pulls of A minus those of B", "unit": "pulls", "also": {}}
+    values |= {"decides": True, "verdict": verdict, "reading": "", "each": "an arm", "n": 9}
+    values |= {"procedure": "mean", "settings": {"level": 0.99, "claim": "at most"}, "p": 0.001}
+    values |= {"statistic": statistic, "low": statistic - half, "high": statistic + half}
+    values |= {"reference": reference, "against": {"limit": reference}, "tags": [], "message": ""}
+    return values | {"uncontrolled": ""} | more
 
 
 def drawn(rows, kind=""):
@@ -169,11 +165,7 @@ SLOPE |= {"reference": 0.75}
         [row(1.0, reference=1.0), row(2.0, reference=3.0)],
         [row(0.7, **SLOPE)],
     ],
-    ids=[
-        *("positive", "signs", "between powers of ten", "one point", "no limits", "own references"),
-        "margins",
-    ],
-)  # fmt: skip
+)
 def test_any_size_can_be_drawn(rows):
     markup = drawn(rows)
     with set_otherwise():
@@ -192,7 +184,7 @@ ROUNDED = {"procedure": "exact", "tags": ["ROUNDING"], "half": 0.0}
 
 
 @pytest.mark.parametrize(
-    ("rows", "kind", "words"),
+    ("rows", "kind", "message"),
     [
         ([row(1.0)], "", "Shaded: the claim holds."),
         ([row(1.0)], "inconsistency", "Shaded: the ways agree, or the paper's"),
@@ -202,9 +194,9 @@ ROUNDED = {"procedure": "exact", "tags": ["ROUNDING"], "half": 0.0}
         ([row(1.0, uncontrolled="no policy could fail it")], "", "No control: no policy could"),
     ],
 )
-def test_what_is_shown_is_said(rows, kind, words):
-    assert plain(drawn(rows, kind)).count(words) == 1
-    assert words.startswith("No control") or "No control" not in drawn(rows, kind)
+def test_what_is_shown_is_said(rows, kind, message):
+    assert plain(drawn(rows, kind)).count(message) == 1
+    assert message.startswith("No control") or "No control" not in drawn(rows, kind)
 
 
 def test_a_test_is_headed_by_its_number_and_what_is_claimed():
@@ -216,9 +208,9 @@ def test_a_test_is_headed_by_its_number_and_what_is_claimed():
 
 def test_findings_that_differ_in_their_reading_alone_are_one():
     rows = [row(1.0, reading="with floor"), row(1.0, reading="even gaps"), row(2.0)]
-    found = [one["reading"] for one in evidence.under_readings(rows)]
-    assert found == ["with floor or even gaps", "every reading"]
-    assert [one["reading"] for one in evidence.under_readings(rows[2:])] == [""]
+    readings = [finding["reading"] for finding in evidence.under_readings(rows)]
+    assert readings == ["with floor or even gaps", "every reading"]
+    assert [finding["reading"] for finding in evidence.under_readings(rows[2:])] == [""]
     assert rows[0]["reading"] == "with floor"
 
 
@@ -244,11 +236,11 @@ def test_what_is_shaded_is_where_the_verdicts_are():
     """Of all committed findings those that are reproduced are where it is claimed, and no other."""
     count = 0
     committed = audit_rows.read(ROOT / "audit" / "findings.csv", real.papers(), "findings")
-    for one in committed.rows:
-        of_a_point = "printed" in one["against"]
-        decided = one["verdict"] in (REPRODUCED, NOT_REPRODUCED) and one["statistic"] is not None
-        if decided and not of_a_point and "ROUNDING" not in one["tags"]:
-            low, high = sentences.claimed(one)
-            assert (low <= one["statistic"] <= high) == (one["verdict"] == REPRODUCED), one
+    for finding in committed.rows:
+        verdict, value = finding["verdict"], finding["statistic"]
+        decided = verdict in (REPRODUCED, NOT_REPRODUCED) and value is not None
+        if decided and "printed" not in finding["against"] and "ROUNDING" not in finding["tags"]:
+            low, high = sentences.claimed(finding)
+            assert (low <= value <= high) == (verdict == REPRODUCED), finding
             count += 1
     assert count > 1000

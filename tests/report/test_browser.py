@@ -19,11 +19,7 @@ from fairbandits.report import audit, headlines
 from fairbandits.report.markup import GENERATED, render
 from fairbandits.settings.formulas import plain
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.filterwarnings("ignore::sphinx.deprecation.RemovedInSphinx10Warning"),
-    pytest.mark.filterwarnings("ignore::sphinx.deprecation.RemovedInSphinx11Warning"),
-]
+pytestmark = [pytest.mark.browser, *small.OF_SPHINX]
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 ARGUMENTS = [
@@ -43,9 +39,7 @@ each_page = pytest.mark.parametrize("name", [*small.PAGES, *GENERATED, CLAIM])
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):
-    """Serves files and says nothing."""
-
-    def log_message(self, *words):
+    def log_message(self, *arguments):
         pass
 
 
@@ -143,7 +137,6 @@ def test_formulas_are_set(visit):
 
 
 def verdict_of(cell):
-    """Return a verdict without what qualifies it."""
     return re.split(", in part| ·|\n", cell)[0]
 
 
@@ -153,8 +146,8 @@ def test_table_filters_and_sorts(visit):
     status = page.locator(".fb-count")
     total = page.locator("#claims tbody tr").count()
     column = {
-        name: page.locator(f"#claims td:visible:nth-child({place})")
-        for name, place in (("claim", 1), ("paper", 2), ("verdict", 6), ("number", 9))
+        name: page.locator(f"#claims td:visible:nth-child({index})")
+        for name, index in (("claim", 1), ("paper", 2), ("verdict", 6), ("number", 9))
     }
     page.get_by_role("button", name="reproduced", exact=False).first.focus()
     page.keyboard.press("Enter")  # of two that have the word, the one that says just that
@@ -166,7 +159,7 @@ def test_table_filters_and_sorts(visit):
     word = column["claim"].first.inner_text()
     page.get_by_role("searchbox", name="search", exact=True).fill(word.upper())
     assert 0 < rows.count() < 20
-    assert all(word in one for one in rows.all_inner_texts())
+    assert all(word in text for text in rows.all_inner_texts())
     page.goto(f"{visit.url}/claims.html?verdict=not reproduced")
     shown = set(map(verdict_of, column["verdict"].all_inner_texts()))
     assert "not reproduced" in shown
@@ -175,9 +168,9 @@ def test_table_filters_and_sorts(visit):
         page.get_by_role("button", name="number").click()
         page.locator(f"#claims thead th[aria-sort={direction}]").wait_for()
         values = column["number"].evaluate_all("all => all.map(one => one.dataset.value)")
-        there = [float(one) for one in values if one]
+        there = [float(value) for value in values if value]
         assert there == sorted(there, reverse=direction == "descending")
-        assert values[: len(there)] == [one for one in values if one]
+        assert values[: len(there)] == [value for value in values if value]
 
 
 def test_a_long_table_has_pages(visit):
@@ -236,7 +229,7 @@ def test_formulas_of_all_claims_are_set(visit):
 
 
 @pytest.mark.parametrize(
-    ("words", "found", "shown", "served"),
+    ("query", "title", "shown", "served"),
     [
         ("queue", "BanditQ", "queue", True),
         (CLAIM_ID, CLAIM_ID, STATEMENT, False),
@@ -244,16 +237,16 @@ def test_formulas_of_all_claims_are_set(visit):
     ],
     ids=["word", "id, from disk", "words"],
 )
-def test_search_finds_and_shows_what(visit, site_folder, words, found, shown, served):
-    place = visit.url if served else site_folder.as_uri()
-    visit.page.goto(f"{place}/search.html?q={quote(words)}")
+def test_search_finds_and_shows_what(visit, site_folder, query, title, shown, served):
+    address = visit.url if served else site_folder.as_uri()
+    visit.page.goto(f"{address}/search.html?q={quote(query)}")
     first = visit.page.locator("#search-results li").first
     first.locator(".context").wait_for()
-    assert first.locator("a").first.inner_text() == found
+    assert first.locator("a").first.inner_text() == title
     assert shown.lower() in first.locator(".context").inner_text().lower()
     first.locator("a").first.click()
     visit.page.locator("article h1").wait_for()
-    assert visit.page.locator("article h1").inner_text().strip("#") == found
+    assert visit.page.locator("article h1").inner_text().strip("#") == title
 
 
 @each_page
@@ -279,26 +272,25 @@ def assert_in_place(page, width):
     )
     for left, right in boxes:
         assert 0 <= left < right <= width
-    found = Axe().run(page, ALIKE, AXE).response["violations"]
-    grave = [one for one in found if one["impact"] in ("serious", "critical")]
-    assert [(one["id"], one["nodes"][0]["html"]) for one in grave] == []
+    violations = Axe().run(page, ALIKE, AXE).response["violations"]
+    grave = [fault for fault in violations if fault["impact"] in ("serious", "critical")]
+    assert [(fault["id"], fault["nodes"][0]["html"]) for fault in grave] == []
 
 
 # what readers come with
 
 
-def on_screen(place):
-    """Return whether all of an element is seen without scrolling."""
-    box = place.bounding_box()
+def on_screen(element):
+    box = element.bounding_box()
     return box["y"] >= 0 and box["y"] + box["height"] <= FIRST["height"]
 
 
 def test_what_was_found_is_on_the_first_screen(visit, tmp_path_factory):
     """A small run has other findings: those of the papers take the place of its totals."""
     judged = audit.open_audit(small.audited(tmp_path_factory) / "results")
-    found = [(one, headlines.texts_of(one)) for one in headlines.load_headlines(judged.papers)]
+    findings = [(top, headlines.texts_of(top)) for top in headlines.load_headlines(judged.papers)]
     total = tally(judged.heads)
-    markup = render("landing.html", audit=judged, headlines=found, total=total, picture=None)
+    markup = render("landing.html", audit=judged, headlines=findings, total=total, picture=None)
     page = visit.open("index", size=FIRST)
     page.evaluate(
         """(markup) => {
@@ -308,7 +300,7 @@ def test_what_was_found_is_on_the_first_screen(visit, tmp_path_factory):
         markup,
     )
     told = page.locator(".fb-notable summary")
-    assert told.count() == len(found)
+    assert told.count() == len(findings)
     assert all(map(on_screen, told.all()))
     told.first.click()
     assert page.locator("em", has_text="What speaks against it.").first.is_visible()

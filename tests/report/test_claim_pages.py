@@ -20,57 +20,55 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def pages(found, tmp_path_factory):
-    """Return the page of each claim."""
-    made = listing.write_pages(found, "../..", tmp_path_factory.mktemp("source"))
-    assert made.keys() == found.claims.keys()
-    return {key: one.body for key, one in made.items()}
+def pages(judged, tmp_path_factory):
+    made = listing.write_pages(judged, "../..", tmp_path_factory.mktemp("source"))
+    assert made.keys() == judged.claims.keys()
+    return {key: page.body for key, page in made.items()}
 
 
 def badges(markup):
     return re.findall(r'class="fb-badge fb-[a-z]+">([^<]+)<', markup)
 
 
-def test_a_page_says_its_verdict_with_what_qualifies_it(found, pages):
+def test_a_page_says_its_verdict_with_what_qualifies_it(judged, pages):
     for name, page in pages.items():
-        claim, said = found.claims[name], plain(page)
-        rows = found.under_readings(name)
+        claim, said = judged.claims[name], plain(page)
+        rows = judged.under_readings(name)
         assert typeset(claim.statement) in page
-        verdicts = [audit.called(one["verdict"], claim.kind) for one in rows]
         verdicts = [
-            f"{verdict}{', in part' * ('IN-PART' in one['tags'])}"
-            for verdict, one in zip(verdicts, rows, strict=True)
+            audit.called(row["verdict"], claim.kind) + ", in part" * ("IN-PART" in row["tags"])
+            for row in rows
         ]
         assert badges(page)[0] == verdicts[0]
         assert set(verdicts) <= set(badges(page))
-        assert plain(claims.linked(rows[0]["message"], found)) in said
+        assert plain(claims.linked(rows[0]["message"], judged)) in said
         assert f"· {rows[0]['status']}" in page
         assert not rows[0]["grade"] or f"{GRADES[rows[0]['grade']]}." in said
-        for tag in {tag for one in rows for tag in one["tags"]} - {"IN-PART", "CONDITIONAL"}:
+        for tag in {tag for row in rows for tag in row["tags"]} - {"IN-PART", "CONDITIONAL"}:
             assert TAGS[tag] in said
-        assert ("Only a part is tested" in said) == any("IN-PART" in one["tags"] for one in rows)
+        assert ("Only a part is tested" in said) == any("IN-PART" in row["tags"] for row in rows)
         assert ("Only as reconstructed" in said) == (claim.basis != "printed")
 
 
-def test_a_page_says_why_and_what_would_change_it(found, pages):
+def test_a_page_says_why_and_what_would_change_it(judged, pages):
     for name, page in pages.items():
-        tested = found.tested(name)
-        if not tested.of or found.headlines[name] == FAILED:
+        tested = judged.tested(name)
+        if not tested.of or judged.headlines[name] == FAILED:
             continue
-        rows, own = found.under_readings(name), found.found(name)
+        rows, findings = judged.under_readings(name), judged.found(name)
         for row in rows[1:] or rows:
-            for why in sentences.why(row, own):
+            for why in sentences.why(row, findings):
                 assert typeset(f"{sentences.sentence(why)}.") in page
             what = sentences.what_decides(row).removeprefix(f"{REPRODUCED} ")
             assert str(typeset(what)) in page
-        for one in own:
-            phrase = one["phrase"], sentences.sentence(one["phrase"])
+        for finding in findings:
+            phrase = finding["phrase"], sentences.sentence(finding["phrase"])
             assert any(typeset(said) in page for said in phrase)
 
 
-def test_a_page_has_the_function_and_the_claims_that_judge(found, pages):
+def test_a_page_has_the_function_and_the_claims_that_judge(judged, pages):
     for name, page in pages.items():
-        claim, tested = found.claims[name], found.tested(name)
+        claim, tested = judged.claims[name], judged.tested(name)
         assert f"papers/{tested.paper}/claims.py, line {tested.line}" in page
         assert Html.escape(tested.source) in page
         for other in (*claim.judged_by, *claim.rests_on, *filter(None, [claim.alias_of])):
@@ -78,27 +76,27 @@ def test_a_page_has_the_function_and_the_claims_that_judge(found, pages):
         assert f"<pre>fairbandits claims {name}</pre>" in page
 
 
-def test_the_symbols_below_a_page_are_those_of_its_texts(found, pages):
+def test_the_symbols_below_a_page_are_those_of_its_texts(judged, pages):
     for name, page in pages.items():
-        claim = found.claims[name]
-        formula = load_glossary(claim.paper, found.papers[claim.paper].claims).formulas.get(name)
+        claim = judged.claims[name]
+        formula = load_glossary(claim.paper, judged.papers[claim.paper].claims).formulas.get(name)
         texts = [claim.statement, claim.reconstructed, claim.note, f"${formula}$" * bool(formula)]
-        texts += [row["phrase"] for row in found.found(name)]
+        texts += [row["phrase"] for row in judged.found(name)]
         used = set().union(*map(symbols, texts))
-        words = page.partition('<section id="words">')[2]
-        for term in re.findall(r"<dt>(.*?)</dt>", words):
+        glossary = page.partition('<section id="words">')[2]
+        for term in re.findall(r"<dt>(.*?)</dt>", glossary):
             assert symbols(html.unescape(re.sub(r"\\\(|\\\)", "$", term))) <= used, (name, term)
 
 
-def test_a_case_is_named_in_symbols_and_by_the_words_of_its_reading(found):
-    paper = found.papers["banditq"]
+def test_a_case_is_named_in_symbols_and_by_the_words_of_its_reading(judged):
+    paper = judged.papers["banditq"]
     row = {"each": "five arms, uniform02, eta = 2"}
     assert claims.case_of(row, paper) == "five arms, rewards uniform on [0,\u00a02μ], η = 2"
 
 
-def test_the_table_has_every_claim_with_numbers_to_sort_by(found):
-    markup = listing.all_of_them(found)
-    assert re.findall(r'<tr id="([^"]+)">', markup) == list(found.claims)
+def test_the_table_has_every_claim_with_numbers_to_sort_by(judged):
+    markup = listing.all_of_them(judged)
+    assert re.findall(r'<tr id="([^"]+)">', markup) == list(judged.claims)
     assert len(markup) < 335_000
     for name in ("paper", "kind", "role", "basis", "grade"):
         assert f'<th scope="col" data-filter="select">{name}</th>' in markup
@@ -107,26 +105,26 @@ def test_the_table_has_every_claim_with_numbers_to_sort_by(found):
         assert value == "" or float(value) is not None
 
 
-def test_what_verdicts_turn_on_is_counted(found):
-    for slug, paper in found.papers.items():
-        said = plain(listing.robustness(found, slug))
-        own = {key: found.under_readings(key) for key, one in paper.claims.items() if one.of}
-        several = [rows for rows in own.values() if len(rows) > 2]
+def test_what_verdicts_turn_on_is_counted(judged):
+    for slug, paper in judged.papers.items():
+        said = plain(listing.robustness(judged, slug))
+        tested = [key for key, claim in paper.claims.items() if claim.of]
+        several = [key for key in tested if len(judged.under_readings(key)) > 2]
         assert f"{len(several)} claims have several readings" in said
 
 
 @pytest.mark.parametrize("paper", small.PAPERS)
-def test_a_statement_can_be_read_alone(found, paper):
+def test_a_statement_can_be_read_alone(judged, paper):
     """Each symbol of a statement of a paper is in its glossary, but those that are common."""
-    glossary = listing.load_glossary(paper, found.papers[paper].claims)
+    glossary = listing.load_glossary(paper, judged.papers[paper].claims)
     assert glossary.setting
     common = {"i", "j", "k", "g", "e", "b", "c", "pi", "ln", "log", "max", "min", "sum", "sqrt"}
     common |= {"exp", "lfloor", "rfloor", "lceil", "rceil", "le", "ge", "cdot", "O", "f", "C"}
     common |= {"E", "n", "p"}
     known = set().union(*(symbols(term) for term in glossary.terms))
-    for claim in found.papers[paper].claims.values():
-        used = {one for one in symbols(claim.statement) if len(one) < 9} - common
-        missing = {one for one in used - known if claim.kind != "inconsistency"}
+    for claim in judged.papers[paper].claims.values():
+        used = {symbol for symbol in symbols(claim.statement) if len(symbol) < 9} - common
+        missing = {symbol for symbol in used - known if claim.kind != "inconsistency"}
         assert not missing, (claim.id, missing)
 
 

@@ -12,22 +12,18 @@ from fairbandits.settings.schemas import ROOT
 
 
 def texts(content):
-    """Yield every text in the content of a file, keys too."""
     if isinstance(content, dict):
         content = [*content, *content.values()]
     if isinstance(content, list):
-        for one in content:
-            yield from texts(one)
+        for part in content:
+            yield from texts(part)
     elif isinstance(content, str):
         yield content
 
 
 def prose():
-    """Return all texts with formulas that claims, their readings and glossaries have."""
-    contents = [
-        yaml.load(file.read_text(), yaml.CSafeLoader)
-        for file in ROOT.glob("papers/*/glossary.yaml")
-    ]
+    files = ROOT.glob("papers/*/glossary.yaml")
+    contents = [yaml.load(file.read_text(), yaml.CSafeLoader) for file in files]
     for paper in real.papers().values():
         contents += [paper.readings, *map(vars, paper.claims.values())]
     return [text for content in contents for text in texts(content) if "$" in text]
@@ -57,9 +53,9 @@ def test_html_is_escaped_inside_and_outside():
 
 
 def test_prose_has_whole_formulas_and_no_notation_outside_of_them():
-    found = prose()
-    assert len(found) > 400
-    for text in found:
+    all_texts = prose()
+    assert len(all_texts) > 400
+    for text in all_texts:
         assert text.count("$") % 2 == 0, text
         for formula in FORMULA.findall(text):
             assert formula.count("{") == formula.count("}"), text

@@ -10,27 +10,21 @@ import small
 from fairbandits.report import library
 from small import plain
 
-
-def words_of(docstring):
-    """Return the words of a docstring without its signs."""
-    return re.sub(r"[`]|^-+$", " ", docstring, flags=re.MULTILINE).split()
-
-
 NAMES = ["compare", "run", "join", "Instance", "metrics.regret", "instances.ht_ucb_c", "FairUCB"]
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_an_entry_has_the_whole_docstring(name):
-    one = fb
+    member = fb
     for part in name.split("."):
-        one = getattr(one, part)
-    found = plain(library.reference(name)).split()
-    left = iter(found)
-    missing = [word for word in words_of(inspect.getdoc(one)) if word not in left]
-    assert not missing
-    assert f"fb.{name}" in found
-    parameters = [key for key in inspect.signature(one).parameters if key != "self"]
-    assert all(re.search(rf"\b{key}\b", " ".join(found)) for key in parameters)
+        member = getattr(member, part)
+    shown = plain(library.reference(name)).split()
+    docstring = re.sub(r"[`]|^-+$", " ", inspect.getdoc(member), flags=re.MULTILINE)
+    left = iter(shown)
+    assert [word for word in docstring.split() if word not in left] == []
+    assert f"fb.{name}" in shown
+    parameters = [key for key in inspect.signature(member).parameters if key != "self"]
+    assert all(re.search(rf"\b{key}\b", " ".join(shown)) for key in parameters)
 
 
 def test_page_shows_every_public_name():
@@ -43,7 +37,7 @@ def test_page_shows_every_public_name():
     shown |= set(fb.metrics.__all__)
     assert set(fb.__all__) - shown == {"contracts", "store"}
     assert {"store.read_table", "store.read_footer"} <= shown
-    for one in fb.contracts.CONTRACTS.values():
-        assert f"contracts.{one.__name__}" in source
+    for contract in fb.contracts.CONTRACTS.values():
+        assert f"contracts.{contract.__name__}" in source
     for name in (*fb.policies.CLASSES, *fb.observers.CLASSES, "unit", "store.read_footer"):
         assert f"fb.{name}" in plain(library.reference(name))

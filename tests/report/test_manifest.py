@@ -47,30 +47,30 @@ def made(tmp_path, monkeypatch):
     tables = ["banditq/fig1.parquet", "arena/pairs.parquet"]
     monkeypatch.setattr(manifest, "tables_of", lambda config: tables)
     config = Config(1, "paper", folders, ())
-    own = manifest.folders_of(config)
-    write_manifest(own)
-    committed = manifest.hashes_of(manifest.committed_files(own))
+    outputs = manifest.folders_of(config)
+    write_manifest(outputs)
+    committed = manifest.hashes_of(manifest.committed_files(outputs))
     return Path(), config, {"name": "results.lock", "files": committed}
 
 
 def problems(made, **lock):
-    found, _ = manifest.verify(made[1], made[2] | lock)
-    return found
+    named, _ = manifest.verify(made[1], made[2] | lock)
+    return named
 
 
 def test_a_manifest_lists_every_output_and_sha256sum_reads_it(made):
     root, config, lock = made
     assert problems(made) == []
-    found = read_manifest(root / "results" / MANIFEST)
-    assert list(found.hashes) == sorted(FILES)
+    listed = read_manifest(root / "results" / MANIFEST)
+    assert list(listed.hashes) == sorted(FILES)
     assert lock["files"].keys() == {name for name in FILES if name[:7] in ("figures", "audit/v")}
     file = f"results/{MANIFEST}"
     said = subprocess.run(["sha256sum", file], cwd=root, capture_output=True, text=True).stdout
-    assert said.split()[0] == found.root
+    assert said.split()[0] == listed.root
     subprocess.run(["sha256sum", "--check", "--quiet", "--strict", file], cwd=root, check=True)
     assert manifest.verify(config, lock)[1] == [
         "3 committed files agree with results.lock",
-        f"Root {found.root[:16]} of 9 files: {root / file}",
+        f"Root {listed.root[:16]} of 9 files: {root / file}",
     ]
 
 
@@ -81,12 +81,12 @@ def test_one_bit_of_any_file_is_named_and_so_is_its_absence(made, name, rng):
     content[rng.integers(len(content))] ^= 1 << int(rng.integers(8))
     file.write_bytes(content)
     wanted = {MANIFEST, "results.lock"} if name in made[2]["files"] else {MANIFEST}
-    found = problems(made)
-    assert len(found) == len(wanted)
-    assert all(one.startswith(f"{file} is not the file that") for one in found)
+    named = problems(made)
+    assert len(named) == len(wanted)
+    assert all(problem.startswith(f"{file} is not the file that") for problem in named)
     file.unlink()
     assert f"{file} is gone that results.lock lists" in problems(made) or len(wanted) == 1
-    assert any(one.startswith(f"{file} is gone that") for one in problems(made))
+    assert any(problem.startswith(f"{file} is gone that") for problem in problems(made))
 
 
 @pytest.mark.parametrize(
@@ -123,15 +123,15 @@ def test_a_table_that_the_configuration_no_longer_has_is_named(made, monkeypatch
 def test_without_a_manifest_or_results_committed_files_are_checked(made):
     root, config, lock = made
     (root / "results" / MANIFEST).unlink()
-    found, said = manifest.verify(config, lock)
-    assert found == []
+    named, said = manifest.verify(config, lock)
+    assert named == []
     assert said[-1].endswith("since no run has made everything; 2 of 2 tables are there")
     for name in FILES:
         if name.startswith("results"):
             (root / name).unlink()
     (root / "audit" / "verdicts.csv").write_bytes(b"id,verdict\nforged\n")
-    found, said = manifest.verify(config, lock)
-    assert found == ["audit/verdicts.csv is not the file that results.lock lists"]
+    named, said = manifest.verify(config, lock)
+    assert named == ["audit/verdicts.csv is not the file that results.lock lists"]
     assert said[-1].startswith("There are no results in ")
 
 

@@ -23,22 +23,16 @@ COMMITTED = sorted(small.NOTEBOOKS.glob("*.ipynb"))
 each_notebook = pytest.mark.parametrize("source", COMMITTED, ids=lambda path: path.stem)
 
 
-def notebook_of(*sources):
-    """Return a notebook of a parameters cell and other code cells."""
-    cells = [nbformat.v4.new_code_cell("results = '../results'", id="parameters")]
-    cells[0].metadata["tags"] = ["parameters"]
-    cells += [nbformat.v4.new_code_cell(text, id=f"c{k}") for k, text in enumerate(sources)]
-    return nbformat.v4.new_notebook(cells=cells)
-
-
 @pytest.fixture
 def written(tmp_path):
-    """Return a function that writes a notebook of such cells."""
+    """Return a function that writes a notebook of a parameters cell and other code cells."""
 
     def write(*sources):
-        path = tmp_path / "page.ipynb"
-        nbformat.write(notebook_of(*sources), path)
-        return path
+        cells = [nbformat.v4.new_code_cell("results = '../results'", id="parameters")]
+        cells[0].metadata["tags"] = ["parameters"]
+        cells += [nbformat.v4.new_code_cell(text, id=f"c{k}") for k, text in enumerate(sources)]
+        nbformat.write(nbformat.v4.new_notebook(cells=cells), tmp_path / "page.ipynb")
+        return tmp_path / "page.ipynb"
 
     return write
 
@@ -53,7 +47,6 @@ def refused(source, out, parameters=None):
 
 
 def output_of(notebook):
-    """Return all text and HTML that a notebook shows."""
     return "\n".join(
         output.get("data", {}).get(kind, "")
         for cell in notebook.cells
@@ -95,9 +88,9 @@ def test_what_is_computed_by_hand_is_what_is_drawn(paper, tmp_path_factory):
     results = small.small_results(tmp_path_factory) / "results"
     names = {"paper": SimpleNamespace(results=results)}
     exec(compile(ast.Module(before, []), paper, "exec"), names)
-    found = eval(compile(ast.Expression(last.value), paper, "eval"), names)
-    assert list(found.columns) == ["by hand", "as drawn"]
-    np.testing.assert_allclose(found["by hand"], found["as drawn"], rtol=1e-6)
+    table = eval(compile(ast.Expression(last.value), paper, "eval"), names)
+    assert list(table.columns) == ["by hand", "as drawn"]
+    np.testing.assert_allclose(table["by hand"], table["as drawn"], rtol=1e-6)
 
 
 def test_two_executions_give_the_same_bytes(tmp_path_factory, tmp_path):
@@ -115,9 +108,8 @@ def shown_by(source, out, **parameters):
 
 def test_a_notebook_has_no_style_and_no_names_of_what_ran_before(written, tmp_path, monkeypatch):
     monkeypatch.setitem(mpl.rcParamsOrig, "font.size", 29.0)  # as in a matplotlibrc of the user
-    source = written(
-        "import matplotlib.pyplot as plt", "plt.rcParams['font.size'], 'left' in dir()"
-    )
+    shown = "plt.rcParams['font.size'], 'left' in dir()"
+    source = written("import matplotlib.pyplot as plt", shown)
     with plt.rc_context({"font.size": 31.0}):
         assert shown_by(source, tmp_path / "a.ipynb") == ["(10.0,", "False)"]
         assert plt.rcParams["font.size"] == 31.0
@@ -130,11 +122,11 @@ def test_a_notebook_has_no_style_and_no_names_of_what_ran_before(written, tmp_pa
 def test_what_is_printed_and_drawn_is_shown(written, tmp_path):
     source = written("print('said')\nimport matplotlib.pyplot as plt\nplt.plot([1, 2]);")
     command = "from fairbandits.cli.main import main; main()"  # in a process of its own, as ever
-    words = [sys.executable, "-c", command, "notebook", str(source), str(tmp_path / "a.ipynb")]
-    subprocess.run(words, check=True)
+    arguments = [sys.executable, "-c", command, "notebook", str(source), str(tmp_path / "a.ipynb")]
+    subprocess.run(arguments, check=True)
     *_, cell = nbformat.read(tmp_path / "a.ipynb", as_version=4).cells
     assert cell.outputs[0].text == "said\n"
-    assert any("image/png" in one.get("data", {}) for one in cell.outputs)
+    assert any("image/png" in output.get("data", {}) for output in cell.outputs)
 
 
 def test_a_folder_of_any_script_leaves_no_trace(written, tmp_path, monkeypatch):

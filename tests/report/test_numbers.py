@@ -30,7 +30,6 @@ OWN = real.papers()
 
 
 def own_numbers(paper):
-    """Return what a paper has in its numbers.yaml, if it has one."""
     file = ROOT / "papers" / paper / "numbers.yaml"
     return read_yaml(file) if file.is_file() else {}
 
@@ -39,7 +38,7 @@ def own_numbers(paper):
 KNOWN = {
     name: paper
     for paper in (*OWN, ALL, ARENA)
-    for name in (*own_numbers(paper), *(one.name for one in totals_of({paper: tally([])})))
+    for name in (*own_numbers(paper), *(total.name for total in totals_of({paper: tally([])})))
 }
 COMMITTED = {row["claim"] for row in read(ROOT / "audit" / "findings.csv", OWN, "findings").rows}
 JUDGED = {slug for slug, paper in OWN.items() if COMMITTED & paper.claims.keys()}
@@ -59,15 +58,15 @@ FINDINGS = [
 
 
 @pytest.fixture
-def place(tmp_path):
+def numbers(tmp_path):
     """Return a function from entries to the numbers of a paper with one figure's table."""
     frame = pd.DataFrame({"series": ["a", "a", "b"], "round": [1, 9, 9], "mean": [1.0, 2.5, -3.0]})
     file = tmp_path / "results" / "toy" / "fig1.parquet"
     write_table(file, pa.Table.from_pandas(frame, preserve_index=False), {"kind": "figure"})
     (tmp_path / "papers" / "toy").mkdir(parents=True)
 
-    def function(entries, unit="pulls"):
-        entries = {name: {"unit": unit} | one if unit else one for name, one in entries.items()}
+    def function(entries):
+        entries = {name: {"unit": "pulls"} | entry for name, entry in entries.items()}
         file = tmp_path / "papers" / "toy" / "numbers.yaml"
         file.write_text(yaml.safe_dump(entries))
         judged = Audit({}, [], FINDINGS, "paper", tmp_path / "results")
@@ -76,73 +75,66 @@ def place(tmp_path):
     return function
 
 
-def test_numbers_come_from_tables_and_findings(place):
+def test_numbers_come_from_tables_and_findings(numbers):
     ends = {"table": {"file": "toy/fig1", "series": "a", "round": "last"}, "format": ".2f"}
     begins = {"table": {"file": "toy/fig1", "series": "a", "round": "first"}, "format": "+.1f"}
     share = {"finding": {"claim": "t-a", "each": "arm 1"}, "times": 100, "format": ".0f"}
     large = {"finding": {"claim": "t-a", "each": "arm 2"}, "format": ",.1f"}
     entries = {"ends": ends, "share": share, "large": large, "begins": begins}
-    found = {one.name: one for one in place(entries)}
-    one, two, three, four = (found[name] for name in entries)
-    assert (one.value, one.text) == (2.5, "2.50")
-    assert one.source == "toy/fig1.parquet: round = last, series = a, mean"
-    assert (two.value, two.text) == (25.0, "25")
-    assert three.text == "1 234.5"
-    assert four.text == "+1.0"
-    assert csv_of([one]).splitlines()[1].startswith("ends,2.5,2.50,")
+    by_name = {number.name: number for number in numbers(entries)}
+    first, second, third, fourth = (by_name[name] for name in entries)
+    assert (first.value, first.text) == (2.5, "2.50")
+    assert first.source == "toy/fig1.parquet: round = last, series = a, mean"
+    assert (second.value, second.text) == (25.0, "25")
+    assert third.text == "1 234.5"
+    assert fourth.text == "+1.0"
+    assert csv_of([first]).splitlines()[1].startswith("ends,2.5,2.50,")
 
 
-def test_a_setting_is_read_from_its_experiment(place, tmp_path):
+def test_a_setting_is_read_from_its_experiment(numbers, tmp_path):
     file = tmp_path / "papers" / "toy" / "audit.yaml"
     chosen = {"experiment": "long", "key": "horizon"}
     for rounds in (5000, 70000):  # the text follows the experiment
         file.write_text(yaml.safe_dump({"experiments": {"long": {"horizon": {"value": rounds}}}}))
-        (found,) = place({"rounds": {"setting": chosen}})
-        assert found.text == f"{rounds:,}".replace(",", " ")
-        assert found.source == "papers/toy/audit.yaml: long, horizon, value"
+        (number,) = numbers({"rounds": {"setting": chosen}})
+        assert number.text == f"{rounds:,}".replace(",", " ")
+        assert number.source == "papers/toy/audit.yaml: long, horizon, value"
     with pytest.raises(ConfigError, match="no experiment 'lang'; did you mean 'long'"):
-        place({"rounds": {"setting": chosen | {"experiment": "lang"}}})
+        numbers({"rounds": {"setting": chosen | {"experiment": "lang"}}})
 
 
-def test_runs_are_averaged_over_replicates(place, tmp_path):
+def test_runs_are_averaged_over_replicates(numbers, tmp_path):
     frame = pd.DataFrame({"replicate": [0, 1, 0], "round": [9, 9, 1], "reward": [1.0, 2.0, 7.0]})
     file = tmp_path / "results" / "toy" / "runs.parquet"
     write_table(file, pa.Table.from_pandas(frame, preserve_index=False), {"kind": "dataset"})
-    (found,) = place({"x": {"runs": {"file": "toy/runs", "round": "last"}, "format": ".1f"}})
-    assert found.text == "1.5"
+    (number,) = numbers({"x": {"runs": {"file": "toy/runs", "round": "last"}, "format": ".1f"}})
+    assert number.text == "1.5"
     with pytest.raises(ConfigError, match="must have one row with , got 3"):
-        place({"x": {"runs": {"file": "toy/runs"}}})
-
-
-def test_a_number_without_a_unit_is_refused(place):
-    with pytest.raises(
-        ConfigError, match=r"papers/toy/numbers\.yaml: x must have a unit, got 'none'"
-    ):
-        place({"x": {"finding": {"claim": "t-a", "each": "arm 1"}}}, unit="")
+        numbers({"x": {"runs": {"file": "toy/runs"}}})
 
 
 CELLS = {"claim": "t-a", "test": "cells"}
 
 
-def test_findings_are_counted_by_their_outcome(place):
+def test_findings_are_counted_by_their_outcome(numbers):
     outcomes = ("reproduced", "not reproduced", "inconclusive", "not testable")
-    entries = {one.replace(" ", "_"): {"count": CELLS | {"outcome": one}} for one in outcomes}
+    entries = {text.replace(" ", "_"): {"count": CELLS | {"outcome": text}} for text in outcomes}
     entries |= {"all": {"count": CELLS}, "one": {"count": CELLS | {"each": "T = 500"}}}
-    found = {one.name: one for one in place(entries)}
-    assert [found[name].text for name in entries] == ["2", "1", "1", "0", "4", "1"]
-    assert found["not_reproduced"].source == (
-        "audit/findings.csv: claim = t-a, outcome = not reproduced, test = cells, rows"
-    )
+    by_name = {number.name: number for number in numbers(entries)}
+    assert [by_name[name].text for name in entries] == ["2", "1", "1", "0", "4", "1"]
+    source = "audit/findings.csv: claim = t-a, outcome = not reproduced, test = cells, rows"
+    assert by_name["not_reproduced"].source == source
 
 
 @pytest.mark.parametrize(
-    ("entry", "words"),
+    ("entry", "message"),
     [
         ({"table": {"file": "toy/fig1"}}, "must have one row with , got 3"),
         ({"table": {"file": "toy/fig1", "seres": "a"}}, "no column 'seres'; did you mean 'series'"),
         ({"finding": {"claim": "t-b"}}, "must have one row with claim = t-b, got 0"),
         ({"finding": {"claim": "t-a"}, "table": {}}, "must have one of table, runs, finding, aren"),
         ({}, "must have one of table, runs, finding, arena, count, setting; got unit"),
+        ({"finding": {"claim": "t-a", "each": "arm 1"}, "unit": ""}, "x must have a unit, got ''"),
         ({"count": CELLS, "times": 2}, "may have unit, format beside count; got times"),
         ({"count": {"claim": "t-a"}}, "count must name claim and test, got no test"),
         ({"count": CELLS | {"test": "cell"}}, "rows with claim = t-a, test = cell, got none"),
@@ -151,11 +143,11 @@ def test_findings_are_counted_by_their_outcome(place):
         ({"table": {"file": "toy/fig1", "series": "b"}, "column": "men"}, "did you mean 'mean'?"),
     ],
 )
-def test_what_is_not_one_row_is_refused(entry, words, place):
+def test_what_is_not_one_row_is_refused(entry, message, numbers):
     with pytest.raises(ConfigError) as error:
-        place({"x": entry})
+        numbers({"x": entry})
     assert "papers/toy/numbers.yaml: x" in str(error.value)
-    assert words in str(error.value)
+    assert message in str(error.value)
 
 
 def test_marks_are_filled():
@@ -176,7 +168,7 @@ def test_pages_have_the_committed_numbers():
     assert names <= KNOWN.keys()
     waiting = {name for name in names if KNOWN[name] not in JUDGED}
     assert len(names - waiting) > 20
-    others = MARK.sub(lambda found: "" if found[1] in waiting else found[0], text)
+    others = MARK.sub(lambda mark: "" if mark[1] in waiting else mark[0], text)
     assert written(others, texts_of(ROOT / "audit" / "numbers.csv"), "pages") == others
 
 

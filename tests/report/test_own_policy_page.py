@@ -11,7 +11,6 @@ from fairbandits.report import late
 
 
 def cells():
-    """Return the code that the page shows, cell by cell."""
     notebook = nbformat.read(small.NOTEBOOKS / "your_own_policy.ipynb", as_version=4)
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     return [cell.source for cell in code if "remove-cell" not in cell.metadata.get("tags", [])]
@@ -39,11 +38,11 @@ def test_its_policy_is_that_of_the_readme():
 
 @pytest.mark.slow
 def test_it_has_a_place_in_the_arena(tmp_path_factory):
-    first, *_, place = cells()
+    first, *_, last = cells()
     folder = small.small_results(tmp_path_factory)
     names = {"__name__": "page", "results": folder / "results"}
     value_of(first.replace("2_000", "200"), names)
-    shown = value_of(place, names)
+    shown = value_of(last, names)
     assert "FairGreedy (yours)" in shown
     assert shown.count("data:image/svg+xml") == 1
 

@@ -27,11 +27,6 @@ def curve(*values, law="uniform02", series="arm 1", rounds=None, peaks=None):
     return Curve(law, series, rounds, values, peaks)
 
 
-def figure(*values, horizon=40):
-    """Return an entry of config/published with such values of arm 1."""
-    return {"horizon": horizon, "values": [{"series": "arm 1", **one} for one in values]}
-
-
 @pytest.fixture
 def paper(tmp_path_factory):
     folder = small.small_results(tmp_path_factory)
@@ -51,38 +46,36 @@ def paper(tmp_path_factory):
     ],
 )
 def test_observed_quantities(quantity, at, expected):
-    found = observe(curve([1, 5, 4, 2], [3, -2, 10, 8]), quantity, at)
-    np.testing.assert_allclose(found, expected)
+    observed = observe(curve([1, 5, 4, 2], [3, -2, 10, 8]), quantity, at)
+    np.testing.assert_allclose(observed, expected)
 
 
 def test_published_number_stands_beside_the_range_of_runs():
     values = np.linspace(0, 100, 101)[:, None] * [1, 1, 1, 1]
-    one = figure({"quantity": "value", "round": 40, "value": 99.5})
-    (row,) = compare([curve(*values)], one).to_dict("records")
+    value = {"series": "arm 1", "quantity": "value", "round": 40, "value": 99.5}
+    ours = compare([curve(*values)], {"horizon": 40, "values": [value]})
+    (row,) = ours.to_dict("records")
     assert (row["run_low"], row["run_high"]) == pytest.approx((2.5, 97.5))
     assert row["published"] == 99.5
-    ours = compare([curve(*values)], one)
     more = {"published run": "published"}
     html = pages.values(ours, "t", ["series", "said"], ["law"], 1, more=more)
-    assert "2.5 to 97.5" in html
-    assert ">99.5<" in html
-    assert '<th scope="row">arm 1, round 40</th>' in html
-    assert ">uniform02<" in html
+    for text in ("2.5 to 97.5", ">99.5<", ">arm 1, round 40</th>", ">uniform02<"):
+        assert text in html
 
 
 def test_rounds_are_the_nearest_recorded_ones_of_each_run():
     rounds = {"a": [1, 9, 12, 100], "b": [1, 40, 1000]}
     drawn = pd.DataFrame([{"run": run, "round": t} for run, ts in rounds.items() for t in ts])
-    found = pages.at_parts(drawn, [0.1, 1], ["run"])
-    assert found.to_numpy().tolist() == [["a", 9], ["a", 100], ["b", 40], ["b", 1000]]
+    nearest = pages.at_parts(drawn, [0.1, 1], ["run"])
+    assert nearest.to_numpy().tolist() == [["a", 9], ["a", 100], ["b", 40], ["b", 1000]]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FIGURES)
 def test_tables_agree_with_the_drawn_curves(paper, name):
     drawn = paper.table(name).groupby(["law", "series"]).last()
-    found = compare(comparison.curves(paper, name), published("banditq")["figures"][name])
-    last = found[found["quantity"] == "value"].set_index(["law", "series"])
+    compared = compare(comparison.curves(paper, name), published("banditq")["figures"][name])
+    last = compared[compared["quantity"] == "value"].set_index(["law", "series"])
     assert set(last.index) <= set(drawn.index)
     assert len(last) >= 2
     for column in ("mean", "mean_low", "mean_high", "run_low", "run_high", "n_replicates"):
@@ -90,26 +83,24 @@ def test_tables_agree_with_the_drawn_curves(paper, name):
 
 
 def drawing_of(shown):
-    """Return the picture in some HTML, as the text of an SVG."""
     return base64.b64decode(re.search(r'base64,([^"]+)"', shown)[1]).decode()
 
 
 @pytest.mark.slow
 def test_published_points_lie_over_curves_of_their_horizon(paper, monkeypatch):
-    assert "circles: published" not in drawing_of(
-        comparison.laid_over(paper)
-    )  # a small run is shorter
+    drawn = drawing_of(comparison.laid_over(paper))
+    assert "circles: published" not in drawn  # a small run is shorter
     known = published("banditq")
-    for name, one in known["figures"].items():
+    for name, entry in known["figures"].items():
         if name in FIGURES:
-            one["horizon"] = int(paper.table(name)["round"].max())
-            for read in one["values"]:
-                read["round"] = min(read.get("round", 0), one["horizon"])
+            entry["horizon"] = int(paper.table(name)["round"].max())
+            for read in entry["values"]:
+                read["round"] = min(read.get("round", 0), entry["horizon"])
     monkeypatch.setattr(comparison, "published", lambda slug: known)
     with set_otherwise():
         drawn = drawing_of(comparison.laid_over(paper))
-    for words in ("circles: published", ">oracle LFG<", ">Figure 7<", ">regret, bandit feedback<"):
-        assert words in drawn
+    for text in ("circles: published", ">oracle LFG<", ">Figure 7<", ">regret, bandit feedback<"):
+        assert text in drawn
 
 
 def test_numbers_of_the_notebook_stand_beside_ours():
@@ -117,12 +108,12 @@ def test_numbers_of_the_notebook_stand_beside_ours():
         also = {"lowest of ours": 0.0, "mean": 1.0, "highest of ours": 2.0, "printed": printed}
         return {"reading": "released", "phrase": phrase, "also": also}
 
-    found = [row("the regret minus ours", 66200), row("the distance minus ours", 0.009)]
+    findings = [row("the regret minus ours", 66200), row("the distance minus ours", 0.009)]
     paper = SimpleNamespace(slug="bf_ucb", readings={"released": "As released: a cut."})
-    judged = SimpleNamespace(scale="paper", found=lambda _: found, judging=lambda _: paper)
+    judged = SimpleNamespace(scale="paper", found=lambda _: findings, judging=lambda _: paper)
     drawn = drawing_of(comparison.notebook_laid_over(judged, "bf-notebook-magnitudes"))
-    for words in ("circle: published", ">ours, as released<", ">β = 0.3<", ">group 2<"):
-        assert words in drawn
+    for text in ("circle: published", ">ours, as released<", ">β = 0.3<", ">group 2<"):
+        assert text in drawn
     judged.scale = "smoke"
     assert comparison.notebook_laid_over(judged, "bf-notebook-magnitudes") is None
 
@@ -165,7 +156,7 @@ def test_figures_of_another_dataset_are_refused(paper, tmp_path, key):
 
 
 @pytest.mark.parametrize(
-    ("value", "digits", "words"),
+    ("value", "digits", "text"),
     [
         (0, 0, "0"),
         (-0.4, 0, "0"),
@@ -174,8 +165,8 @@ def test_figures_of_another_dataset_are_refused(paper, tmp_path, key):
         (0.16651, 5, "0.16651"),
     ],
 )
-def test_numbers(value, digits, words):
-    assert number(value, digits) == words
+def test_numbers(value, digits, text):
+    assert number(value, digits) == text
 
 
 @pytest.mark.parametrize("folder", ["notebooks", "."])
@@ -187,6 +178,6 @@ def test_notebooks_find_their_results_from_their_folder_and_the_projects(monkeyp
 
 
 def test_missing_files_name_the_folders_that_were_searched(tmp_path):
-    words = f"are missing in {tmp_path}/x and {tmp_path}/y, first x/banditq/"
-    with pytest.raises(pages.NotReady, match=re.escape(words)):
+    message = f"are missing in {tmp_path}/x and {tmp_path}/y, first x/banditq/"
+    with pytest.raises(pages.NotReady, match=re.escape(message)):
         pages.open_paper("banditq", tmp_path / "x", tmp_path / "y")

@@ -7,19 +7,13 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
+import small
 from fairbandits.report.build import build
 from fairbandits.settings.schemas import ROOT
 
-# of Sphinx to the authors of its extensions
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::sphinx.deprecation.RemovedInSphinx10Warning"),
-    pytest.mark.filterwarnings("ignore::sphinx.deprecation.RemovedInSphinx11Warning"),
-]
-
-METADATA = {
-    "kernelspec": {"name": "python3", "display_name": "Python 3"},
-    "language_info": {"name": "python"},
-}
+pytestmark = small.OF_SPHINX
+METADATA = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
+METADATA |= {"language_info": {"name": "python"}}
 SVG = b'<svg xmlns="http://www.w3.org/2000/svg" width="40" height="30"><circle r="9"/></svg>'
 PNG = b"\x89PNG\r\n\x1a\n...IEND\xaeB`\x82"
 
@@ -35,7 +29,6 @@ def executed(title, *shown, text="Some text with $x^2$ in it."):
 
 
 def image(name, content=SVG):
-    """Return HTML that shows a figure as the notebooks do."""
     data = base64.b64encode(content).decode()
     return f'<img data-figure="{name}" src="data:image/svg+xml;base64,{data}" alt="a">'
 
@@ -57,10 +50,8 @@ class Made:
         (self.figures / "banditq").mkdir(parents=True)
         for kind, content in (("svg", SVG), ("png", PNG)):
             (self.figures / "banditq" / f"fig1.{kind}").write_bytes(content)
-        self.pages = {
-            "index": executed("Start", LINK),
-            "banditq": executed("A page", image("banditq/fig1.svg") + FILE),
-        }
+        page = executed("A page", image("banditq/fig1.svg") + FILE)
+        self.pages = {"index": executed("Start", LINK), "banditq": page}
 
     def build(self):
         paths = []
@@ -80,12 +71,8 @@ class Made:
 
 
 def tree(folder):
-    """Return all files below a folder and their bytes."""
-    return {
-        path.relative_to(folder).as_posix(): path.read_bytes()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file()
-    }
+    files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
 
 
 @pytest.fixture
@@ -95,7 +82,6 @@ def made(tmp_path):
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    """Return a built site."""
     return Made(tmp_path_factory.mktemp("made")).build()
 
 
@@ -185,14 +171,10 @@ def test_a_warning_of_sphinx_stops_it(made, text, says):
     assert str(made.folder) not in said
 
 
-def not_executed(pages):
-    pages["banditq"].cells[1].execution_count = None
-
-
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        (not_executed, "banditq.ipynb was not executed; `fairbandits notebook` does it"),
+        (lambda pages: pages["banditq"].cells[1].update(execution_count=None), "was not executed"),
         (lambda pages: pages.update(banditq=executed("A", OTHER)), "fig1.svg; execute the"),
         (lambda pages: pages.update(banditq=executed("A", image("banditq/fig2.svg"))), NOT_DRAWN),
         (lambda pages: pages.pop("banditq"), "links to page 'banditq'; known: index"),

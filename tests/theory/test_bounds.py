@@ -15,11 +15,6 @@ def test_banditq_by_hand():
     assert bounds.regret_bound(5, math.sqrt(2e6), 2e6) == pytest.approx(2.4e5, rel=0.02)
 
 
-def test_bound_of_the_learner():
-    sums = np.array([3, -7]), np.array([4, 5]), np.array([2, 1])
-    assert bounds.learner_bound(8, *sums) == pytest.approx(23 * (2 + math.log(8)))
-
-
 INSTANCE_1 = np.array([0, *(i / 100 for i in range(2, 11))])
 TWENTIETHS = [0.05] * 10
 
@@ -28,16 +23,16 @@ TWENTIETHS = [0.05] * 10
     ("horizon", "value"), [(1e3, 10_635), (1e5, 15_069), (1e6, 7_476), (1e8, 2.32)]
 )
 def test_fair_ucb_theorem_2_on_instance_1(horizon, value):
-    found = bounds.r_regret_bound(horizon, INSTANCE_1, TWENTIETHS, 0)
-    assert found == pytest.approx(value, abs=0.5 if value > 100 else 0.005)
+    bound = bounds.r_regret_bound(horizon, INSTANCE_1, TWENTIETHS, 0)
+    assert bound == pytest.approx(value, abs=0.5 if value > 100 else 0.005)
 
 
 def test_learning_begins_and_ends_with_the_quotas():
     """From 6.3 million rounds on no arm of Instance 1 is in S(T) (B3); then the bound is flat."""
     for horizon, tolerance, learning in ((6.2e6, 0, [1]), (6.3e6, 0, []), (6.3e6, 1e4, [1])):
         forced = 0.05 * horizon - tolerance
-        found = bounds.still_learning(horizon, INSTANCE_1, forced)
-        assert np.flatnonzero(found).tolist() == learning
+        arms = bounds.still_learning(horizon, INSTANCE_1, forced)
+        assert np.flatnonzero(arms).tolist() == learning
 
 
 TWO = np.array([0, 0.5])
@@ -83,30 +78,30 @@ def test_ht_ucb_eq_13_by_hand(as_printed, critical):
     """T = e^12, gaps 0, 0.1 and 0.5, A = 0.3; the critical arm's quota is 500 pulls."""
     t = math.exp(12)
     given = t, [0, 0.1, 0.5], 0.3, [0.1, 500 / t, 0.2]
-    found = bounds.penalised_bound(*given, as_printed=as_printed)
-    assert found == pytest.approx(critical + max(min(96 / 0.2, 0.2 * 0.2 * t), 96 / 0.5))
+    bound = bounds.penalised_bound(*given, as_printed=as_printed)
+    assert bound == pytest.approx(critical + max(min(96 / 0.2, 0.2 * 0.2 * t), 96 / 0.5))
 
 
 def test_ht_ucb_theorem_3_is_the_double_sum(rng):
     means, rates = rng.uniform(0, 1, 5), rng.uniform(0.9, 1.5, 5)
     sums = means + rates
     order = sorted(range(5), key=lambda k: -sums[k])
-    found = bounds.maximal_coefficients(means, rates)
+    coefficients = bounds.maximal_coefficients(means, rates)
     for j in range(1, 6):
         wanted = 0.0
         for d in range(1, j + 1):
-            own = order[d - 1]
-            inner = sum(1 / (sums[own] - means[order[m - 1]]) ** 2 for m in range(1, d))
-            inner += sum(1 / (sums[own] - sums[order[m - 1]]) ** 2 for m in range(d + 1, 6))
+            arm = order[d - 1]
+            inner = sum(1 / (sums[arm] - means[order[m - 1]]) ** 2 for m in range(1, d))
+            inner += sum(1 / (sums[arm] - sums[order[m - 1]]) ** 2 for m in range(d + 1, 6))
             wanted += 8 * (j - d + 1) * inner
-        assert found[order[j - 1]] == pytest.approx(wanted)
+        assert coefficients[order[j - 1]] == pytest.approx(wanted)
     assert np.isinf(bounds.maximal_coefficients([0.8, 0.8], [0.6, 0.6])).all()
 
 
 def test_ht_ucb_theorem_4_by_hand():
-    found = bounds.gap_free_terms(E4, [0.2, 0.5], [0.09, 0.16])
+    terms = bounds.gap_free_terms(E4, [0.2, 0.5], [0.09, 0.16])
     roots = 8 * math.sqrt(4 * E4) * 0.7, 8 * math.sqrt(0.91 * 2 * E4 * 4)
-    assert found.tolist() == pytest.approx([*roots, E4 ** (2 / 3) * math.sqrt(8)])
+    assert terms.tolist() == pytest.approx([*roots, E4 ** (2 / 3) * math.sqrt(8)])
 
 
 def lemma_5(t, served, sizes, gaps, quotas, delta, ratio, clipped):
@@ -123,8 +118,8 @@ def test_bf_ucb_lemma_5_and_theorem_7_by_hand():
     t, served, sizes, gaps = 10**7, np.array([6e6, 4e6]), np.array([2, 1]), np.array([0.375, 0])
     given = t, served, sizes, gaps, (0.2, 0.4), 0.01, 0.8 / 0.3
     for clipped in (False, True):
-        found = bounds.group_bound(*given, clipped=clipped)
-        assert found == pytest.approx(lemma_5(*given, clipped))
+        bound = bounds.group_bound(*given, clipped=clipped)
+        assert bound == pytest.approx(lemma_5(*given, clipped))
     assert lemma_5(*given, False) < 0 < lemma_5(*given, True)
     wanted = 0.99 * (math.sqrt(12e6) + math.sqrt(4e6)) + 0.01 * 10**7
     assert bounds.within_bound(t, served, sizes, 0.01) == pytest.approx(wanted)

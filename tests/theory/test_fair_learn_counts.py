@@ -11,12 +11,12 @@ from fairbandits.theory import fair_learn_counts as fair_learn
 
 def test_cheapest_counts_are_the_floors():
     half, third = Fraction(1, 2), Fraction(1, 3)
-    one = fair_learn.Counted(100, [Fraction(0), half], [third, Fraction(2, 7)], Fraction(3))
-    assert one.cheapest() == [75, 25]  # floor(200 / 7) - 3
-    assert one.r_regret_numerator([75, 25]) == 0
-    assert one.r_regret_numerator([74, 26]) > 0 > one.r_regret_numerator([76, 24])
-    assert one.is_fair([75, 25])
-    assert not one.is_fair([76, 24])
+    counted = fair_learn.Counted(100, [Fraction(0), half], [third, Fraction(2, 7)], Fraction(3))
+    assert counted.cheapest() == [75, 25]  # floor(200 / 7) - 3
+    assert counted.r_regret_numerator([75, 25]) == 0
+    assert counted.r_regret_numerator([74, 26]) > 0 > counted.r_regret_numerator([76, 24])
+    assert counted.is_fair([75, 25])
+    assert not counted.is_fair([76, 24])
     assert set(fair_learn.cheapest_fair(200, seed=1)) == {0}
     assert min(fair_learn.other_fair(200, seed=1)) >= 0
 
@@ -58,17 +58,17 @@ def test_flearn_keeps_quotas_below_equal_shares_alone():
 def test_r_regret_is_of_all_outcomes():
     """Two arms, three rounds: each once, then the one with the larger mean, the first on a tie."""
     means, quotas = [Fraction(1, 2), Fraction(1, 4)], [Fraction(0)] * 2
-    found = list(fair_learn.expected_r_regrets(means, quotas, 3))
+    regrets = list(fair_learn.expected_r_regrets(means, quotas, 3))
     second = Fraction(1, 2) * Fraction(1, 4)  # the first arm failed, the second did not
-    assert found == [0, Fraction(1, 4), Fraction(1, 4) * (1 + second)]
+    assert regrets == [0, Fraction(1, 4), Fraction(1, 4) * (1 + second)]
 
 
 def test_equal_indices_are_broken_at_random_on_average():
     """In round 3 both arms have failed, or both have not: half of these pulls are of arm 2."""
     means, quotas = [Fraction(1, 2), Fraction(1, 4)], [Fraction(0)] * 2
-    *_, found = fair_learn.expected_r_regrets(means, quotas, 3, "random")
+    *_, regret = fair_learn.expected_r_regrets(means, quotas, 3, "random")
     equal = Fraction(1, 2) * Fraction(3, 4) + Fraction(1, 2) * Fraction(1, 4)
-    assert found == Fraction(1, 4) * (1 + Fraction(1, 8) + equal / 2)
+    assert regret == Fraction(1, 4) * (1 + Fraction(1, 8) + equal / 2)
 
 
 def test_a_quota_of_the_best_arm_costs_in_round_8():
@@ -90,8 +90,8 @@ def test_the_adversary_is_the_worst_of_all_learners_that_are_gone_through(tolera
         fair_learn.largest_lack(*given, lambda t, _, w=wishes: w[t - 1], 8)
         for wishes in itertools.product(range(3), repeat=8)
     )
-    found = adversary.worst_amounts(quotas, denominator, alpha, True)["fair"]
-    assert found == (worst - alpha) * alpha.denominator
+    amounts = adversary.worst_amounts(quotas, denominator, alpha, True)["fair"]
+    assert amounts == (worst - alpha) * alpha.denominator
 
 
 def test_the_adversary_breaks_what_is_known_to_break():

@@ -6,21 +6,20 @@ import pytest
 from fairbandits.theory import feasibility, simplex_work
 from fairbandits.theory.draws import generator
 
+MEANS, AIMS = np.array([[0.5, 1], [0.5, 1]]), np.array([[0.25, 0], [0.4, 0.4]])
+
 
 def test_linear_programmes_by_hand():
-    means = np.array([[0.5, 1], [0.5, 1]])
-    aims = np.array([[0.25, 0], [0.4, 0.4]])
-    assert feasibility.least_slack(means, aims) == pytest.approx([-1 / 6, 1 / 15])
-    assert feasibility.largest_reward(means[:1], aims[:1]) == pytest.approx([0.75])
+    assert feasibility.least_slack(MEANS, AIMS) == pytest.approx([-1 / 6, 1 / 15])
+    assert feasibility.largest_reward(MEANS[:1], AIMS[:1]) == pytest.approx([0.75])
     with pytest.raises(RuntimeError, match="not solved"):
-        feasibility.largest_reward(means, aims)
+        feasibility.largest_reward(MEANS, AIMS)
 
 
 def test_disagreement_is_seen(monkeypatch):
-    means, aims = np.array([[0.5, 1], [0.5, 1]]), np.array([[0.25, 0], [0.4, 0.4]])
-    assert feasibility.disagreements(means, aims, 1e-9).tolist() == [False, False]
-    monkeypatch.setattr(feasibility, "load", lambda *one: 0.5)
-    assert feasibility.disagreements(means, aims, 1e-9).tolist() == [False, True]
+    assert feasibility.disagreements(MEANS, AIMS, 1e-9).tolist() == [False, False]
+    monkeypatch.setattr(feasibility, "load", lambda *_: 0.5)
+    assert feasibility.disagreements(MEANS, AIMS, 1e-9).tolist() == [False, True]
 
 
 def test_random_instances_are_as_many_and_as_loaded_as_said():

@@ -63,10 +63,10 @@ def test_the_fluid_equation_has_the_limit_of_the_derivation():
     width = math.sqrt(2 * math.log(4 * rounds * 10 / delta))
     value = (means**2).sum() / means.sum()
     wanted = 2 * ((value - means) / np.sqrt(means.sum() * means)).sum()
-    found, distance = group_regret.fluid(means, np.array([0, 10, rounds]), delta)
-    assert found[0] == distance[0] == distance[1] == 0
-    assert found[1] == pytest.approx(10 * value - means.sum())
-    assert found[2] == pytest.approx(wanted * width * math.sqrt(rounds), rel=0.05)
+    regret, distance = group_regret.fluid(means, np.array([0, 10, rounds]), delta)
+    assert regret[0] == distance[0] == distance[1] == 0
+    assert regret[1] == pytest.approx(10 * value - means.sum())
+    assert regret[2] == pytest.approx(wanted * width * math.sqrt(rounds), rel=0.05)
     # a probability is off by the derivative of (mu_i + e sqrt(M / mu_i)) / sum_j (mu_j + ...)
     total, small = means.sum(), 1e-6
     raised = means + small * np.sqrt(total / means)

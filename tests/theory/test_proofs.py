@@ -48,8 +48,8 @@ def test_eq_33_fails_from_the_third_arm_on():
 def test_steps_of_queues_hold_the_recursion():
     """They are made anew of a queue that forgets a half."""
     broken = [
-        steps.at_most(self_bounding.target - own, self_bounding.after(y) / 2 - self_bounding.queue)
-        for y, own in self_bounding.ROUNDS
+        steps.at_most(self_bounding.target - won, self_bounding.after(y) / 2 - self_bounding.queue)
+        for y, won in self_bounding.ROUNDS
     ]
     assert check(broken) == [1, 0]
 
@@ -75,10 +75,9 @@ def test_inequalities_are_shown_by_signs_alone():
 @pytest.mark.parametrize(("which", "power"), [(0, 0), (0, 0.5), (1, 0)])
 def test_the_fluid_regret_rises_over_an_order_without_its_logarithm_alone(which, power):
     orders = {(0.5, 0): True, (0.5, 0.5): False, (1, -1): False}
-    found = {one: group_regret.rises(2, which, one, power, 5) > 0 for one in orders}
-    assert {one: set(above.tolist()) for one, above in found.items()} == {
-        one: {rises} for one, rises in orders.items()
-    }
+    rising = {order: group_regret.rises(2, which, order, power, 5) > 0 for order in orders}
+    for order, rises in orders.items():
+        assert set(rising[order].tolist()) == {rises}
 
 
 def test_the_fluid_regret_of_equal_means_does_not_rise():
@@ -91,10 +90,10 @@ def test_a_limit_or_a_sign_that_is_not_known_is_no_verdict():
         steps.not_endless(x * sympy.log(y), x)()
     with pytest.raises(ValueError, match="the sign of x - y is not known"):
         steps.not_above_0(x - y)()
-    assert [steps.not_endless(one, x)() for one in (x, 1 / x, -x)] == [1, 0, 0]
+    assert [steps.not_endless(term, x)() for term in (x, 1 / x, -x)] == [1, 0, 0]
 
 
 def test_a_larger_index_is_rare_only_with_the_pulls_that_its_gap_needs():
     gap, pulls = hard_threshold.D, 8 * hard_threshold.L / hard_threshold.D**2
-    found = [sum(check(hard_threshold.event(gap, part * pulls))) for part in (1, 2, 1 / 2)]
-    assert found == [0, 0, 1]
+    failing = [sum(check(hard_threshold.event(gap, part * pulls))) for part in (1, 2, 1 / 2)]
+    assert failing == [0, 0, 1]
