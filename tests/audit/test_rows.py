@@ -40,7 +40,7 @@ def answer(**changes):
     asked |= {"each": "arm 1, t = 5", "procedure": "mean", "against": {"limit": HARD[4]}}
     asked |= {"settings": {"level": 0.99, "ratio": [0.95, 1.05]}, "data": ("a/b.parquet", "c.d")}
     found |= {"uncontrolled": "None could."}
-    return Answer("t-a", **numbers | asked | found | changes)
+    return Answer(claim="t-a", **numbers | asked | found | changes)
 
 
 @pytest.mark.parametrize(
@@ -48,9 +48,9 @@ def answer(**changes):
     [
         answer(),
         answer(decides=False, given=True, test="number, in words"),
-        Answer("t-a", "short", procedure="mean", message="no such arm"),
+        Answer(claim="t-a", test="short", procedure="mean", message="no such arm"),
         answer(statistic=math.inf, p=None),
-        Answer("t-a", message="it has no yield"),
+        Answer(claim="t-a", message="it has no yield"),
     ],
 )
 def test_every_number_comes_back_from_parquet(one, tmp_path):

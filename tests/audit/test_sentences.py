@@ -19,9 +19,7 @@ from fairbandits.audit.finding import (
 from fairbandits.audit.sentences import (
     against,
     cases_in_words,
-    cases_table,
     evidence,
-    interval,
     limit,
     limits,
     qualifying,
@@ -30,6 +28,7 @@ from fairbandits.audit.sentences import (
     what_decides,
     why,
 )
+from fairbandits.audit.terminal import cases_table, interval
 
 
 @pytest.mark.parametrize(

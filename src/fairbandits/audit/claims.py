@@ -21,7 +21,6 @@ from fairbandits.settings.schemas import ROOT, ConfigError
 
 #: Confidence of each family; primary claims are one family, corrected by Holm's method.
 LEVEL = 0.99
-PRIMARY, SINGLE = "primary", "single"
 #: Slug of a user's own claims, in the place of a paper's, and the suite of their runs.
 OWN, SUITE = "own", "instances"
 #: What a claim can be, who makes it, whether its text is there, and how its tests are joined.
@@ -74,11 +73,6 @@ class Claim:
     varies: bool = False  # its number differs between machines, so no committed table has it
     of: Callable[[Any], Iterator[Any]] | None = None  # yields its tests
     line: int = 0  # of its file, where it stands
-
-    @property
-    def family(self) -> str:
-        """The claims that it is corrected with; empty if it has no tests of its own."""
-        return (PRIMARY if self.primary else SINGLE) if self.of else ""
 
     @property
     def source(self) -> str:

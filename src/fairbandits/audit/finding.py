@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -55,6 +55,11 @@ TAGS = {
 }
 
 
+#: Tag of what holds and supports nothing -> why.
+EMPTY = {
+    "TRIVIAL": "as the same holds of the control",
+    "VACUOUS": "as nothing could have failed",
+}
 #: Grade of what is reproduced or not, strongest first -> when.
 GRADES = {
     "exact": "by enumeration, exact arithmetic, a counterexample or a checked proof",
@@ -70,6 +75,11 @@ def tally(outcomes: Iterable[str]) -> dict[str, int]:
     return {outcome: counts[outcome] for outcome in OUTCOMES if counts[outcome]}
 
 
+def empty_by(verdict: str, tags: Iterable[str]) -> str:
+    """Return the tag for which a case that holds supports nothing; empty if it is no such case."""
+    return next((tag for tag in EMPTY if verdict == INCONCLUSIVE and tag in tags), "")
+
+
 @dataclass(frozen=True)
 class Finding:
     """Result of a procedure on one set of data.
@@ -78,12 +88,12 @@ class Finding:
     the verdict given, or the smaller of the two that were not small enough for one.
     """
 
-    statistic: float
-    low: float
-    high: float
-    n: int
-    p: float | None
-    verdict: str
+    statistic: float | None = None
+    low: float | None = None
+    high: float | None = None
+    n: int | None = None
+    p: float | None = None
+    verdict: str = FAILED
     tags: tuple[str, ...] = ()
     also: Mapping[str, float] = field(default_factory=dict)
     control: str = ""
@@ -95,7 +105,7 @@ class Finding:
             one_of("tag", tag, tuple(TAGS))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Answer(Finding):
     """A test's finding on one case, or the reason why there is none; it can be read alone."""
 
@@ -113,17 +123,6 @@ class Answer(Finding):
     against: Mapping[str, float] = field(default_factory=dict)  # references, the main one first
     data: tuple[str, ...] = ()  # datasets that the claim has read by then, below the results
     message: str = ""
-    _: KW_ONLY  # the finding; without one the case has failed
-    statistic: float | None = None
-    low: float | None = None
-    high: float | None = None
-    n: int | None = None
-    p: float | None = None
-    verdict: str = FAILED
-    tags: tuple[str, ...] = ()
-    also: Mapping[str, float] = field(default_factory=dict)
-    control: str = ""
-    grade: str = ""
 
 
 def decide(p_for: float, p_against: float, level: float) -> tuple[str, float]:

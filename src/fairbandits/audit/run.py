@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from fairbandits.audit import freeze, rows, sentences, terminal
+from fairbandits.audit import freeze, rows, terminal
 from fairbandits.audit.answers import answers
 from fairbandits.audit.claims import (
     Claim,
@@ -275,7 +275,7 @@ def what_if(
     lines = [exploratory_words(made.seed), ""] if made.exploratory else []
     lines += [f"{asked.id}: {plain(asked.statement)}", "", f"What if {said}?"]
     lines += [f"  {phrase}" for phrase in dict.fromkeys(r["phrase"] for r in pairs if r["phrase"])]
-    lines += ["", *sentences.aligned(sentences.cases_table(pairs, names)), ""]
+    lines += ["", *terminal.aligned(terminal.cases_table(pairs, names)), ""]
     lines.append("Both are computed now, from the data at hand, and nothing is written.")
     return "\n".join(lines)
 

@@ -15,8 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from fairbandits.audit.arrays import late_weights, logspaced
-from fairbandits.audit.cells import Cell, Recorded
-from fairbandits.audit.measures import measure_of, measures
+from fairbandits.audit.measures import Cell, Recorded
 from fairbandits.audit.tests import LABELS, READINGS, in_words, labelled
 from fairbandits.data.provenance import replay_code
 from fairbandits.data.store import StoreError, read_footer, read_table
@@ -64,7 +63,7 @@ class Runs(Sequence):
                 raise ValueError(_unknown(problem, patterns[0], homes))
             cells = [cell for cell in cells if _homes(cell) & chosen]
         for name, wanted in coordinates.items():
-            having = [(cell, _value(cell, name)) for cell in cells if _has(cell, name)]
+            having = [(cell, cell.coordinate(name)) for cell in cells if cell.has(name)]
             kept = [cell for cell, value in having if _is_one_of(value, wanted)]
             if not having:
                 keys = ("T", "N", "tau", "law", "policy")
@@ -97,7 +96,7 @@ class Runs(Sequence):
         """Loop over groups with the same coordinates, which label cases; one can be a reading."""
         groups: dict[tuple, list[Cell]] = {}
         for cell in self._cells:
-            key = tuple(_value(cell, name) for name in (*names, *filter(None, [reading])))
+            key = tuple(cell.coordinate(name) for name in (*names, *filter(None, [reading])))
             groups.setdefault(key, []).append(cell)
         cases = labelled(
             LABELS,
@@ -143,7 +142,7 @@ class Runs(Sequence):
         """Return a coordinate, which all runs share: policy, law, T, N, tau, parameters."""
         if name.startswith("_"):
             raise AttributeError(name)
-        values = [_value(cell, name) for cell in self._cells]
+        values = [cell.coordinate(name) for cell in self._cells]
         if any(value != values[0] for value in values):
             raise ValueError(f"{name} is not one value here: {', '.join(map(str, values))}")
         return values[0]
@@ -156,11 +155,11 @@ class Runs(Sequence):
     def __getitem__(self, name: str | int) -> Any:
         if isinstance(name, int):
             return type(self)([self._cells[name]])
-        return measure_of(name, self.config).value(self.config)
+        return self.config[name]
 
     def at(self, name: str, rounds: Any) -> np.ndarray:
         """Return a measure at the last recorded round at or before one, or each of several."""
-        axes, values = measure_of(name, self.config).axes, self[name]
+        axes, values = self.config.measure(name).axes, self[name]
         return values if "t" not in axes else self.pick(values, rounds, "r" in axes)
 
     def end(self, name: str) -> np.ndarray:
@@ -310,18 +309,6 @@ class _Columns(Mapping):
 
 def _flat(names: Iterable[str | Iterable[str]]) -> list[str]:
     return [item for name in names for item in ([name] if isinstance(name, str) else name)]
-
-
-def _has(cell: Cell, name: str) -> bool:
-    """Whether a cell has a coordinate: one of its own, or a measure that is one number."""
-    known = measures(cell.paper)
-    return cell.has(name) or (name in known and known[name].axes == "")
-
-
-def _value(cell: Cell, name: str) -> Any:
-    if cell.has(name) or not _has(cell, name):
-        return cell.coordinate(name)
-    return float(measures(cell.paper)[name].value(cell))
 
 
 def _homes(cell: Cell) -> set[str]:

@@ -49,6 +49,8 @@ NOT_EMPTY = "those cases that differ and could have failed, and whose control fa
 NO_SYMBOL = re.compile(r"\\(mathrm|text|operatorname)\{[^}]*\}|_(\{[^}]*\}|\\?[A-Za-z]+|\d)")
 #: Words in which a term of a glossary means something else.
 COMPOUND = re.compile(r"\b(learning rates?|missing (from|inside|appendi\w+))\b", re.IGNORECASE)
+#: A name, which begins with a capital within a sentence too.
+NAME = re.compile(r"(Bernoulli|Eqs?\.?|Instance|Lemma|Section|Theorem)\b|\S*[A-Z]\S*[A-Z]")
 #: Beyond the first number cases are folded, beyond the second not all are shown.
 MANY, MOST = 25, 250
 
@@ -219,11 +221,14 @@ def _is(verdict: str, kind: str) -> str:
 
 def case_of(row: Row, paper: Paper) -> str:
     """Return a case's name in symbols, with the words for what is a reading of the paper."""
-    readings = {
-        key.replace("_", " "): sentences.inside(paper.reading(key)) for key in paper.readings
-    }
+    readings = {key.replace("_", " "): inside(paper.reading(key)) for key in paper.readings}
     parts = (in_symbols(readings.get(key, key), key in readings) for key in row["each"].split(", "))
     return ", ".join(part.replace(", ", ",\u00a0") for part in parts)
+
+
+def inside(text: str) -> str:
+    """Return the words of a reading as they are within a sentence."""
+    return text if NAME.match(text) else text[:1].lower() + text[1:]
 
 
 def _conditions(
