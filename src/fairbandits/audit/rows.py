@@ -5,7 +5,7 @@ import hashlib
 import io
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple, Self
@@ -292,6 +292,11 @@ def write_text(path: Path, text: str) -> None:
     """Write a text, whole or not at all."""
     with store.replacing(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
+
+
+def write_csv(path: Path, columns: Sequence[str], rows: Iterable[Mapping[str, str]]) -> None:
+    """Write these columns of rows, whole or not at all."""
+    write_text(path, csv_text([columns, *([row[name] for name in columns] for row in rows)]))
 
 
 def in_short(files: Iterable[str]) -> list[str]:

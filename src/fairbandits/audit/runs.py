@@ -96,29 +96,23 @@ class Runs(Sequence):
         """Loop over groups with the same coordinates, which label cases; one can be a reading."""
         groups: dict[tuple, list[Cell]] = {}
         for cell in self._cells:
-            key = tuple(cell.coordinate(name) for name in (*names, *filter(None, [reading])))
-            groups.setdefault(key, []).append(cell)
-        cases = labelled(
-            LABELS,
-            (
-                ([in_words(*pair) for pair in zip(names, key, strict=False)], type(self)(cells))
-                for key, cells in groups.items()
-            ),
-        )
-        if not reading:
-            return cases
-        under = labelled(READINGS, (([key[-1]], key[-1]) for key in groups))
+            key = tuple(cell.coordinate(name) for name in names)
+            under = [cell.coordinate(reading)] if reading else []
+            groups.setdefault((key, *under), []).append(cell)
+        labels = ([in_words(*pair) for pair in zip(names, key, strict=True)] for key, *_ in groups)
+        cases = labelled(LABELS, zip(labels, map(type(self), groups.values()), strict=True))
+        under = labelled(READINGS, ((names, None) for _, *names in groups))
         return (group for _, group in zip(under, cases, strict=True))
 
     @property
     def longest(self) -> Self:
         """The runs with the largest horizon."""
-        return self(T=max(cell.coordinate("T") for cell in self._cells))
+        return self(T=max(cell.horizon for cell in self._cells))
 
     @property
     def shortest(self) -> Self:
         """The runs with the smallest horizon."""
-        return self(T=min(cell.coordinate("T") for cell in self._cells))
+        return self(T=min(cell.horizon for cell in self._cells))
 
     def over(self, name: str | Callable, of: str | Callable) -> Points:
         """Return a coordinate of each run, in its order, and the runs' values, for a slope."""
@@ -242,17 +236,16 @@ class Evidence:
     def problem(self, experiment: Experiment) -> str:
         """Return why an experiment's dataset cannot be judged, empty if it can; check it once."""
         file = self.results / experiment.dataset
-        if file in self._problems:
-            return self._problems[file]
-        self._problems[file] = ""
-        try:
-            footer = read_footer(file)
-            expect_experiment(footer, experiment, file)
-            expect(footer, {"seed": self.config.root_seed}, file)
-            self.small |= shrunk(footer, experiment)
-            expect_all_rows(file, guarded=True)
-        except StoreError as error:
-            self._problems[file] = str(error)
+        if file not in self._problems:
+            self._problems[file] = ""
+            try:
+                footer = read_footer(file)
+                expect_experiment(footer, experiment, file)
+                expect(footer, {"seed": self.config.root_seed}, file)
+                self.small |= shrunk(footer, experiment)
+                expect_all_rows(file, guarded=True)
+            except StoreError as error:
+                self._problems[file] = str(error)
         return self._problems[file]
 
     def _of(self, block: Experiment) -> list[Cell]:
@@ -260,11 +253,10 @@ class Evidence:
         if key not in self._known:
             if problem := self.problem(block):
                 raise StoreError(problem)
-            sizes = {k: sum(c.run.values.nbytes for c in cells) for k, cells in self._known.items()}
-            while sum(sizes.values()) > KEPT:  # the first that was read goes first
-                oldest = next(iter(sizes))
-                del sizes[oldest], self._known[oldest]
-            self._known[key] = list(self.cells(block))
+            kept = self._known
+            while sum(c.run.values.nbytes for cells in kept.values() for c in cells) > KEPT:
+                del kept[next(iter(kept))]  # what was read first
+            kept[key] = list(self.cells(block))
         self.read[key] = None
         return self._known[key]
 

@@ -157,16 +157,20 @@ def replicates_that_decide(row: Row) -> str:
     return f"about {more} would decide it, if the estimate is the true value"
 
 
+def bounded(row: Row) -> str:
+    """Return a row's number with its name and bounds; empty without one."""
+    value, between = number(row), limits(row)
+    return value and f"{quantity(row)}: {value}{between and f' ({between})'}"
+
+
 def evidence(row: Row) -> str:
     """Return a finding's number with its name, bounds and n in words, or why there is none."""
     if row["verdict"] == FAILED:
         return row["message"] or "it failed"
     if why := unmet(row):
         return why
-    if not (value := number(row)):
+    if not (said := bounded(row)):
         return f"{row['phrase']}: none, since it is not positive at enough horizons"
-    between = limits(row)
-    said = f"{quantity(row)}: {value}{between and f' ({between})'}"
     return said if is_count(row) or row["n"] == 1 else f"{said}, n = {sample(row)}"
 
 

@@ -13,7 +13,6 @@ from fairbandits.audit import finding, sentences, totals
 from fairbandits.audit.claims import Claim, Paper, Papers, claims_of, stands_for
 from fairbandits.audit.rows import FINDINGS_TABLE, VERDICTS_TABLE, read
 from fairbandits.audit.run import exploratory_words, load
-from fairbandits.audit.sentences import limits
 from fairbandits.audit.staleness import chosen_seed
 from fairbandits.audit.totals import Row
 from fairbandits.data.store import StoreError, read_footer
@@ -159,16 +158,9 @@ def counted(
     return re.sub(r"(?<!\b1 )makes", "make", ", ".join(parts))
 
 
-def numbers(row: Row) -> str:
-    """Return a row's number with its bounds; empty without a number."""
-    between, value = limits(row), sentences.number(row)
-    return f"{value} ({between})" if value and between else value
-
-
 def number_of(row: Row) -> Html:
-    """Return a row's number with what it is; empty without one."""
-    value = numbers(row)
-    return typeset(f"{sentences.quantity(row)}: {value}") if value else Html()
+    """Return a row's number with what it is, and its bounds; empty without one."""
+    return typeset(sentences.bounded(row))
 
 
 def named(audit: Audit, key: str) -> Html:
