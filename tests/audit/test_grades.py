@@ -11,7 +11,7 @@ from fairbandits.audit.finding import GRADES, INCONCLUSIVE, NOT_REPRODUCED, REPR
 from fairbandits.audit.grades import fails, replicates_needed, weakest, weighed
 from fairbandits.audit.means import mean
 from fairbandits.audit.procedures import PROCEDURES
-from fairbandits.audit.rows import csv_rows
+from fairbandits.data.texts import csv_rows
 from fairbandits.settings.schemas import ROOT
 
 #: All tests of the claims, on a tiny run.

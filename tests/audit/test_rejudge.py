@@ -7,10 +7,10 @@ from commands import invoke, said
 from fairbandits.audit import rejudge, sentences
 from fairbandits.audit.finding import FAILED, NOT_REPRODUCED, NOT_TESTABLE, REPRODUCED
 from fairbandits.audit.rejudge import Again, judged_again, record, verdicts_on
-from fairbandits.audit.rows import csv_rows
 from fairbandits.audit.sentences import AGREEMENT, NOTHING_DRAWN, came_again
 from fairbandits.audit.tiny import read_by
 from fairbandits.cli import launch
+from fairbandits.data.texts import csv_rows
 from fairbandits.settings.config import load_config
 from fairbandits.settings.seeds import latest
 

@@ -16,12 +16,12 @@ from fairbandits.audit.rows import (
     apart,
     committed,
     csv_of,
-    csv_rows,
     read,
     stale,
     write_committed,
 )
 from fairbandits.data.store import StoreError
+from fairbandits.data.texts import csv_rows
 from fairbandits.settings.schemas import ROOT
 from small_claims import paper_of
 

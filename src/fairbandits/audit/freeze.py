@@ -13,20 +13,11 @@ import yaml
 from fairbandits.audit.claims import Papers, claims_of, committed
 from fairbandits.audit.finding import CONFIRMATORY, EXPLORATORY
 from fairbandits.audit.judge import judge
-from fairbandits.audit.rows import (
-    FINDINGS_TABLE,
-    NUMBERS,
-    VERDICTS_TABLE,
-    answer_of,
-    csv_rows,
-    read,
-    text_of,
-    write_csv,
-    write_text,
-)
+from fairbandits.audit.rows import FINDINGS_TABLE, NUMBERS, VERDICTS_TABLE, answer_of, read, text_of
 from fairbandits.audit.sentences import AGREEMENT, agreement
 from fairbandits.audit.totals import Row
 from fairbandits.data.provenance import PACKAGE, git
+from fairbandits.data.texts import csv_rows, write_csv, write_text
 from fairbandits.settings.schemas import ROOT, ConfigError
 from fairbandits.settings.seeds import FREEZE, latest
 

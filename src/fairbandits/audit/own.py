@@ -28,7 +28,6 @@ from fairbandits.audit.rows import (
     finding_row,
     verdict_row,
     write_committed,
-    write_text,
 )
 from fairbandits.audit.run import WIDTH, exploratory_words, failures, find, width
 from fairbandits.audit.runs import Evidence
@@ -36,6 +35,7 @@ from fairbandits.audit.terminal import explanation, listing
 from fairbandits.audit.totals import Row, tally
 from fairbandits.data.provenance import PACKAGE, git_commit, package_versions
 from fairbandits.data.store import StoreError, replacing
+from fairbandits.data.texts import write_text
 from fairbandits.data.whole import alone
 from fairbandits.engine.kinds import COMPILING, work
 from fairbandits.library.instance import Instance, RandomInstance

@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 
 from fairbandits.audit.claims import Paper, without
 from fairbandits.audit.judge import judge
-from fairbandits.audit.rows import VERDICTS_TABLE, csv_rows, write_csv
+from fairbandits.audit.rows import VERDICTS_TABLE
 from fairbandits.audit.run import find
 from fairbandits.audit.sentences import AGREEMENT, agreement
+from fairbandits.data.texts import csv_rows, write_csv
 from fairbandits.settings.config import Config
 from fairbandits.settings.scales import folders_in
 from fairbandits.settings.schemas import ROOT

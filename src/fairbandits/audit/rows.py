@@ -2,10 +2,9 @@
 
 import csv
 import hashlib
-import io
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple, Self
@@ -20,6 +19,7 @@ from fairbandits.audit.totals import Row, left_out
 from fairbandits.data import store
 from fairbandits.data.provenance import joint
 from fairbandits.data.store import StoreError, read_footer
+from fairbandits.data.texts import csv_text
 from fairbandits.numerals import first_digits
 from fairbandits.replication.datasets import expect
 from fairbandits.settings.config import FROZEN
@@ -272,31 +272,6 @@ def stale(path: Path, papers: Papers, kind: str = "verdicts", paper: str = "") -
 
 
 # --------------------------------------------------------------------------------------- CSV
-
-
-def csv_text(rows: Iterable[Iterable[Any]]) -> str:
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(rows)
-    return text.getvalue()
-
-
-def csv_rows(path: Path) -> list[dict[str, str]]:
-    """Return the rows of a CSV file by their columns; none without a file."""
-    if not path.is_file():
-        return []
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a text, whole or not at all."""
-    with store.replacing(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
-
-
-def write_csv(path: Path, columns: Sequence[str], rows: Iterable[Mapping[str, str]]) -> None:
-    """Write these columns of rows, whole or not at all."""
-    write_text(path, csv_text([columns, *([row[name] for name in columns] for row in rows)]))
 
 
 def in_short(files: Iterable[str]) -> list[str]:

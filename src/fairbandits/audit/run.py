@@ -22,12 +22,13 @@ from fairbandits.audit.claims import (
 from fairbandits.audit.finding import FAILED, OUTCOMES, Answer
 from fairbandits.audit.judge import judge
 from fairbandits.audit.procedures import settings_of
-from fairbandits.audit.rows import ANEW, Made, answer_of, csv_rows, read, verdict_row
+from fairbandits.audit.rows import ANEW, Made, answer_of, read, verdict_row
 from fairbandits.audit.runs import Evidence
 from fairbandits.audit.staleness import chosen_seed, latest_verdicts
 from fairbandits.audit.totals import Row, tally
 from fairbandits.data.provenance import git_commit
 from fairbandits.data.store import StoreError, read_footer
+from fairbandits.data.texts import csv_rows, write_csv
 from fairbandits.data.whole import alone
 from fairbandits.settings.config import FROZEN, Config, load_config
 from fairbandits.settings.formulas import plain
@@ -157,7 +158,7 @@ def add_runs(
     if new:
         now = {"now": freeze.joint(freeze.hashes())[:16], "commit": git_commit()}
         now |= {"date": datetime.now(UTC).strftime("%Y-%m-%d")}
-        rows.write_csv(history, OF_RUNS, [*known, *(line | now for line in new)])
+        write_csv(history, OF_RUNS, [*known, *(line | now for line in new)])
 
 
 def claims_words(

@@ -22,8 +22,8 @@ from fairbandits.audit.finding import (
 from fairbandits.audit.grades import NEEDED
 from fairbandits.audit.multiplicity import holm_count
 from fairbandits.audit.procedures import range_of
-from fairbandits.audit.rows import csv_rows
 from fairbandits.audit.totals import Row
+from fairbandits.data.texts import csv_rows
 from fairbandits.numerals import measured, significant
 from fairbandits.settings.schemas import ROOT
 from fairbandits.settings.seeds import latest
