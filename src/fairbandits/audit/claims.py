@@ -261,10 +261,8 @@ def load(file: Path, of: type = Paper, keep: bool = False) -> Any:
         raise ConfigError(f"{file} does not exist")
     if file.suffix != ".py":
         raise ConfigError(f"{file} must be Python: a claim is a function (docs/your-own-claims.md)")
-    beside = [path.stem for path in file.parent.glob("*.py")]
-    hidden = {}
-    if not keep:
-        hidden = {name: sys.modules.pop(name) for name in beside if name in sys.modules}
+    forgotten = [] if keep else [path.stem for path in file.parent.glob("*.py")]
+    hidden = {name: sys.modules.pop(name) for name in forgotten if name in sys.modules}
     home = str(file.parent.resolve())
     sys.path.insert(0, home)
     try:
@@ -279,7 +277,7 @@ def load(file: Path, of: type = Paper, keep: bool = False) -> Any:
         raise ConfigError(_in_words(error, file)) from error
     finally:
         sys.path.remove(home)
-        for name in () if keep else beside:
+        for name in forgotten:
             sys.modules.pop(name, None)
         sys.modules.update(hidden)
     papers = {id(value): value for value in vars(module).values() if isinstance(value, of)}
@@ -344,15 +342,16 @@ def check_references(papers: Papers, config: Config, others: Sequence[str] = ())
         figures = [figure for paper, figure in config.figures if paper == claim.paper]
         if claim.figure:
             expect_known(claim.figure, figures, f"{where}: no figure {claim.figure!r}")
-        for name in ("alias_of", "judged_by", "rests_on"):
-            named = getattr(claim, name)
-            for other in [named] * bool(named) if isinstance(named, str) else named:
-                known = (*claims, *others) if name == "rests_on" else claims
-                expect_known(other, known, f"{where}: {name}: no claim {other!r}")
-                if name == "judged_by" and not claims[other].of:
-                    raise ConfigError(f"{where}: judged_by: {other!r} has no tests of its own")
-        if claim.alias_of and claims[claim.alias_of].alias_of:
-            raise ConfigError(f"{where}: {claim.alias_of!r} is an alias itself; name what it is of")
+        if other := claim.alias_of:
+            expect_known(other, claims, f"{where}: alias_of: no claim {other!r}")
+            if claims[other].alias_of:
+                raise ConfigError(f"{where}: {other!r} is an alias itself; name what it is of")
+        for other in claim.judged_by:
+            expect_known(other, claims, f"{where}: judged_by: no claim {other!r}")
+            if not claims[other].of:
+                raise ConfigError(f"{where}: judged_by: {other!r} has no tests of its own")
+        for other in claim.rests_on:
+            expect_known(other, (*claims, *others), f"{where}: rests_on: no claim {other!r}")
     try:
         TopologicalSorter({key: claim.bases for key, claim in claims.items()}).prepare()
     except CycleError as error:

@@ -1,11 +1,11 @@
 """Findings of procedures, and the checks that every procedure makes of its input."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
+from fairbandits.checks import one_of
 
 REPRODUCED = "reproduced"
 NOT_REPRODUCED = "not reproduced"
@@ -133,38 +133,3 @@ def decide(p_for: float, p_against: float, level: float) -> tuple[str, float]:
     if p_against <= alpha:
         return NOT_REPRODUCED, float(p_against)
     return INCONCLUSIVE, float(min(p_for, p_against))
-
-
-def numbers(name: str, values: object, ndim: int = 1, least: int = 1) -> np.ndarray:
-    """Return finite numbers as doubles, with so many axes and rows, or raise ValueError."""
-    try:
-        array = np.asarray(values, dtype=float)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{name} must be numbers: {error}") from None
-    if array.ndim != ndim:
-        raise ValueError(f"{name} must have {ndim} dimension(s), got {array.ndim}")
-    if array.size == 0 or len(array) < least:
-        raise ValueError(f"{name} must have at least {least} entries, got {len(array)}")
-    finite = np.isfinite(array)
-    if not finite.all():
-        index = np.argwhere(~finite)[0].tolist()
-        raise ValueError(f"{name} must be finite, got {array[tuple(index)]} at {index}")
-    return array
-
-
-def number(name: str, value: object) -> float:
-    if np.ndim(value):
-        raise ValueError(f"{name} must be one number, got {np.size(value)}")
-    return float(numbers(name, [value])[0])
-
-
-def one_of(name: str, value: object, allowed: Sequence) -> None:
-    if value not in allowed:
-        listed = ", ".join(repr(item) for item in allowed)
-        raise ValueError(f"{name} must be one of {listed}, got {value!r}")
-
-
-def confidence(level: float) -> float:
-    if not 0.5 <= number("level", level) < 1:
-        raise ValueError(f"level must be at least 0.5 and less than 1, got {level!r}")
-    return level

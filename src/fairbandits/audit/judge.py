@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from operator import attrgetter
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from fairbandits.audit.finding import (
 )
 from fairbandits.audit.grades import CONSISTENT, weakest
 from fairbandits.audit.multiplicity import combine, within_family
+from fairbandits.audit.totals import grouped
 
 DECIDED = (REPRODUCED, NOT_REPRODUCED)
 
@@ -46,10 +48,8 @@ UNKNOWN = Finding(np.nan, -np.inf, np.inf, 0, 1.0, INCONCLUSIVE)
 def judge(papers: Papers, answers: Iterable[Answer]) -> list[Verdict]:
     """Return the verdicts on all claims in the papers' order, a claim's headline first."""
     claims = claims_of(papers)
-    of_claim: dict[str, list[Answer]] = defaultdict(list)
-    for answer in answers:
-        of_claim[answer.claim].append(answer)
-    tested: dict[str, list[Verdict]] = {}
+    of_claim = defaultdict(list, grouped(answers, attrgetter("claim")))
+    tested = {}
     for paper in papers.values():
         tested |= _tested(paper, of_claim)
 
@@ -117,8 +117,8 @@ def _decided(claim: Claim, reading: str, answers: Sequence[Answer], level: float
         return Answer(claim=claim.id, message=message, **vars(UNKNOWN))
     tests, empty, whole = [], [], True
     under = [answer for answer in answers if answer.reading in ("", reading)]
-    for test in dict.fromkeys(answer.test for answer in under if answer.decides):
-        cases = [case for case in under if case.test == test]
+    deciding = (answer for answer in under if answer.decides)
+    for cases in grouped(deciding, attrgetter("test")).values():
         same = [case for case in cases if _is_identical(case)]
         aside = same if 0 < len(same) <= IDENTICAL * len(cases) else []
         full = [case for case in cases if not (empty_by(case.verdict, case.tags) or case in aside)]

@@ -6,18 +6,10 @@ from typing import Any, Literal
 import numpy as np
 import scipy
 
-from fairbandits.audit.finding import (
-    INCONCLUSIVE,
-    NOT_REPRODUCED,
-    REPRODUCED,
-    Finding,
-    confidence,
-    decide,
-    number,
-    numbers,
-    one_of,
-)
+from fairbandits.audit.finding import INCONCLUSIVE, NOT_REPRODUCED, REPRODUCED, Finding, decide
+from fairbandits.audit.inputs import confidence, number, numbers
 from fairbandits.audit.limits import MeanTest, Reach, Skewed, hardly_varies, is_constant, mean_test
+from fairbandits.checks import one_of
 
 #: The smallest or largest possible value: none known, one for all points, or one for each.
 Ends = Sequence[float] | float | None

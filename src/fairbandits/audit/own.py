@@ -20,7 +20,8 @@ from click import progressbar
 from fairbandits.audit import tiny
 from fairbandits.audit.claims import OWN, SUITE, Study, load
 from fairbandits.audit.code import asking_files
-from fairbandits.audit.finding import FAILED, INCONCLUSIVE, confidence
+from fairbandits.audit.finding import FAILED, INCONCLUSIVE
+from fairbandits.audit.inputs import confidence
 from fairbandits.audit.judge import judge
 from fairbandits.audit.rows import (
     FINDINGS_TABLE,

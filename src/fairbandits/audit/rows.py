@@ -15,7 +15,7 @@ from fairbandits.audit.claims import OWN, Claim, Papers, claims_of, committed, s
 from fairbandits.audit.code import audit_code
 from fairbandits.audit.finding import CONFIRMATORY, EXPLORATORY, FAILED, Answer
 from fairbandits.audit.judge import Verdict
-from fairbandits.audit.totals import Row, left_out
+from fairbandits.audit.totals import Row, grouped, left_out
 from fairbandits.data import store
 from fairbandits.data.provenance import joint
 from fairbandits.data.store import StoreError, read_footer
@@ -280,13 +280,15 @@ def in_short(files: Iterable[str]) -> list[str]:
     >>> in_short(["banditq/arms/5.parquet", "banditq/arms/10.parquet", "banditq/one.parquet"])
     ['banditq/arms/{5,10}.parquet', 'banditq/one.parquet']
     """
-    kept: dict[tuple[str, str], list[str]] = {}
-    for path in map(PurePosixPath, files):
-        alone = len(path.parts) < 3  # a suite has a folder of its own
-        kept.setdefault((str(path.parent), path.stem if alone else ""), []).append(path.stem)
+
+    def home(path: PurePosixPath) -> PurePosixPath:
+        return path.parent if len(path.parts) > 2 else path  # a suite has a folder of its own
+
     return [
-        f"{folder}/{names[0] if len(names) == 1 else '{' + ','.join(names) + '}'}.parquet"
-        for (folder, _), names in kept.items()
+        f"{path.parent}/{{{','.join(other.stem for other in (path, *others))}}}.parquet"
+        if others
+        else str(path)
+        for path, *others in grouped(map(PurePosixPath, files), home).values()
     ]
 
 

@@ -25,7 +25,7 @@ from fairbandits.audit.procedures import settings_of
 from fairbandits.audit.rows import ANEW, Made, answer_of, read, verdict_row
 from fairbandits.audit.runs import Evidence
 from fairbandits.audit.staleness import chosen_seed, latest_verdicts
-from fairbandits.audit.totals import Row, tally
+from fairbandits.audit.totals import Row, grouped, tally
 from fairbandits.data.provenance import git_commit
 from fairbandits.data.store import StoreError, read_footer
 from fairbandits.data.texts import csv_rows, write_csv
@@ -88,10 +88,8 @@ def find(
 
 def failures(findings: Sequence[Answer]) -> Iterator[str]:
     """Yield a line for each reason of failures: its first claim, and how many it has."""
-    reasons: dict[str, list[Answer]] = {}
-    for finding in findings:
-        if finding.verdict == FAILED:
-            reasons.setdefault(PLACE.sub("", finding.message), []).append(finding)
+    failed = (finding for finding in findings if finding.verdict == FAILED)
+    reasons = grouped(failed, lambda finding: PLACE.sub("", finding.message))
     for first, *others in reasons.values():
         where = ", ".join(filter(None, (first.claim, first.test, first.reading, first.each)))
         more = len({finding.claim for finding in others} - {first.claim})

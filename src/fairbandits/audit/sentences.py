@@ -5,6 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
+from operator import itemgetter
 from pathlib import Path
 
 from fairbandits.audit.claims import LEVEL, Claim, Paper
@@ -22,7 +23,7 @@ from fairbandits.audit.finding import (
 from fairbandits.audit.grades import NEEDED
 from fairbandits.audit.multiplicity import holm_count
 from fairbandits.audit.procedures import range_of
-from fairbandits.audit.totals import Row
+from fairbandits.audit.totals import Row, grouped
 from fairbandits.data.texts import csv_rows
 from fairbandits.numerals import measured, significant
 from fairbandits.settings.schemas import ROOT
@@ -289,10 +290,7 @@ def agreement(table: Path) -> list[dict[str, str]]:
 
 def by_test(findings: Iterable[Row]) -> dict[str, list[Row]]:
     """Return findings by their test, in the order of the claim."""
-    tests: dict[str, list[Row]] = {}
-    for row in findings:
-        tests.setdefault(row["test"], []).append(row)
-    return tests
+    return grouped(findings, itemgetter("test"))
 
 
 def cases_in_words(cases: Sequence[Row]) -> str:

@@ -3,13 +3,14 @@
 import json
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
+from operator import itemgetter
 from typing import Any
 
 from fairbandits.audit import sentences
 from fairbandits.audit.claims import Claim, Papers, stands_for
 from fairbandits.audit.finding import EXPLORATORY, FAILED, GRADES, OF_INCONSISTENCY, STATUSES, TAGS
 from fairbandits.audit.rows import NUMBERS, finite, short
-from fairbandits.audit.totals import Row, left_out, tally
+from fairbandits.audit.totals import Row, grouped, left_out, tally
 from fairbandits.numerals import measured, significant
 from fairbandits.settings.formulas import plain
 
@@ -27,8 +28,7 @@ def listing(rows: Sequence[Row], width: int) -> str:
     """Return claims as lines of at most `width` columns, with as many of their facts as fit."""
     heads = [row for row in rows if row["headline"]]
     lines = []
-    for paper in dict.fromkeys(row["paper"] for row in heads):
-        of_paper = [row for row in heads if row["paper"] == paper]
+    for paper, of_paper in grouped(heads, itemgetter("paper")).items():
         counting = [row for row in of_paper if not row["left_out"]]
         others = [row for row in of_paper if row["left_out"]]
         below = f"{len(of_paper)} below; " if others else ""
@@ -134,11 +134,11 @@ def _of_verdict(
 
 def found(rows: Sequence[Row]) -> str:
     """Return findings as a table for each test of each claim."""
-    parts = []
-    for test in dict.fromkeys((row["claim"], row["test"]) for row in rows):
-        cases = [row for row in rows if (row["claim"], row["test"]) == test]
-        table = aligned(cases_table(cases))
-        parts.append("\n".join([": ".join(filter(None, test)), *table]))
+    tests = grouped(rows, itemgetter("claim", "test"))
+    parts = (
+        "\n".join([": ".join(filter(None, test)), *aligned(cases_table(cases))])
+        for test, cases in tests.items()
+    )
     return "\n\n".join(parts) or "no finding"
 
 

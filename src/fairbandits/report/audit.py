@@ -1,10 +1,10 @@
 """Verdicts on pages: badges, numbers in words, tables, and the tally."""
 
 import re
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from operator import itemgetter
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -14,7 +14,7 @@ from fairbandits.audit.claims import Claim, Paper, Papers, claims_of, stands_for
 from fairbandits.audit.rows import FINDINGS_TABLE, VERDICTS_TABLE, read
 from fairbandits.audit.run import exploratory_words, load
 from fairbandits.audit.staleness import chosen_seed
-from fairbandits.audit.totals import Row
+from fairbandits.audit.totals import Row, grouped
 from fairbandits.data.store import StoreError, read_footer
 from fairbandits.report.markup import Html, in_symbols, link_to_claim, offer, render, typeset
 from fairbandits.report.pages import CONFIG, NotReady, in_project, other_scale, scale_of
@@ -63,7 +63,7 @@ class Audit:
 
     def under_readings(self, claim: str) -> list[dict[str, Any]]:
         """Return a claim's headline verdict, then those under each of its readings."""
-        return self._by_claim["rows", claim]
+        return self._verdicts.get(claim, [])
 
     def in_words(self, claim: str) -> list[dict[str, Any]]:
         """Return the same rows, with readings called by their words."""
@@ -85,15 +85,15 @@ class Audit:
 
     def found(self, claim: str) -> list[dict[str, Any]]:
         """Return the findings of a claim's tests; for an alias, those of its target."""
-        return self._by_claim["findings", self.tested(claim).id]
+        return self._findings.get(self.tested(claim).id, [])
 
     @cached_property
-    def _by_claim(self) -> Mapping[tuple[str, str], list[dict[str, Any]]]:
-        by_claim = defaultdict(list)
-        for kind in ("rows", "findings"):
-            for row in getattr(self, kind):
-                by_claim[kind, row["claim"]].append(row)
-        return by_claim
+    def _verdicts(self) -> Mapping[str, list[dict[str, Any]]]:
+        return grouped(self.rows, itemgetter("claim"))
+
+    @cached_property
+    def _findings(self) -> Mapping[str, list[dict[str, Any]]]:
+        return grouped(self.findings, itemgetter("claim"))
 
 
 def open_audit(results: str | Path) -> Audit:
