@@ -223,8 +223,9 @@ def test_what_speaks_against_a_claim_comes_first():
 
 
 def test_each_claim_is_counted_or_left_out():
-    found = totals.totals(
-        {"left_out": totals.left_out(claim), "basis": claim.basis} | {"verdict": REPRODUCED}
+    head = {"headline": True, "verdict": REPRODUCED}
+    found = totals.tally(
+        {"left_out": totals.left_out(claim), "basis": claim.basis} | head
         for claim in real.every().values()
     )
     assert found.claims + sum(found.others.values()) == len(real.every())
@@ -242,7 +243,8 @@ def test_what_differs_between_machines_is_in_no_total_and_no_committed_table():
 
 def test_totals_in_words():
     def said(*rows, **standing):
-        return str(totals.totals({"verdict": one} | {"left_out": ""} | standing for one in rows))
+        head = {"headline": True, "left_out": ""} | standing
+        return str(totals.tally({"verdict": one} | head for one in rows))
 
     printed = {"basis": "printed"}
     assert said(*OUTCOMES, REPRODUCED, **printed) == (

@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
+from operator import itemgetter
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple, Self
 
@@ -325,7 +326,7 @@ def _settings_from(text: str) -> dict[str, Any]:
 
 #: Column of a committed table -> its text from a row, and its value from the text; others are text.
 AS_TEXT: dict[str, Callable[[Row], str]] = {
-    "id": lambda row: row["claim"],
+    "id": itemgetter("claim"),
     "test": lambda row: "" if row["test"] == row["phrase"] else row["test"],
     "tags": lambda row: " ".join(row["tags"]),
     "settings": lambda row: "; ".join(  # only a text stands without JSON

@@ -8,6 +8,7 @@ round, arm), without the axes that a measure does not have.
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import cached_property
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -118,7 +119,7 @@ class Runs(Sequence):
         """Return a coordinate of each run, in its order, and the runs' values, for a slope."""
         x = name if callable(name) else lambda run: getattr(run, name)
         value = of if callable(of) else lambda run: run.end(of)
-        pairs = sorted(((x(run), run) for run in self), key=lambda pair: pair[0])
+        pairs = sorted(((x(run), run) for run in self), key=itemgetter(0))
         if len({position for position, _ in pairs}) < len(pairs):
             raise ValueError(f"two runs have one value on the axis of the slope: {self}")
         return Points([position for position, _ in pairs], [value(run) for _, run in pairs])

@@ -8,7 +8,7 @@ from functools import cache
 from operator import itemgetter
 from pathlib import Path
 
-from fairbandits.audit.claims import LEVEL, Claim, Paper
+from fairbandits.audit.claims import LEVEL, Claim
 from fairbandits.audit.finding import (
     DEPENDS,
     EMPTY,
@@ -265,7 +265,7 @@ def readings_in_words(rows: Sequence[Row]) -> str:
     return f"under {names[0]}" if names else ""
 
 
-def came_again(tested: Claim, paper: Paper, findings: Iterable[Row]) -> str:
+def came_again(tested: Claim, findings: Iterable[Row]) -> str:
     """Return under how many salts a claim's verdict is the same, in words; empty if under none.
 
     `findings` are those of the claim.

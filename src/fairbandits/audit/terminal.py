@@ -93,7 +93,7 @@ def explanation(
         lines += _of_verdict(row, paper.readings, cases, width)
     for said in sentences.qualifying(cases):
         lines += fact(width, "beside", said)
-    lines += fact(width, "other seeds", sentences.came_again(tested, papers[tested.paper], cases))
+    lines += fact(width, "other seeds", sentences.came_again(tested, cases))
     for group in sentences.by_test(cases).values():
         beside = "" if group[0]["decides"] else " (does not decide)"
         lines += ["", f"  {plain(sentences.quantity(group[0]))}{beside}"]

@@ -89,15 +89,13 @@ def left_out(claim: Claim) -> str:
 
 
 def tally(rows: Iterable[Row]) -> Totals:
-    """Return the totals of rows of verdicts, each claim by its headline."""
-    return totals(row for row in rows if row["headline"])
+    """Return the totals of rows of verdicts, each claim by its headline.
 
-
-def totals(headlines: Iterable[Row]) -> Totals:
-    """Return the totals of claims from headlines; claims of no text have no ``basis``."""
-    rows = list(headlines)
-    counting = [row for row in rows if not row["left_out"]]
-    reasons = Counter(row["left_out"] for row in rows)
+    Claims of no text have no ``basis``.
+    """
+    heads = [row for row in rows if row["headline"]]
+    counting = [row for row in heads if not row["left_out"]]
+    reasons = Counter(row["left_out"] for row in heads)
     bases = [row["basis"] for row in counting if "basis" in row]
     graded = Counter((row["verdict"], row.get("grade")) for row in counting)
     counted = finding.tally(row["verdict"] for row in counting)

@@ -110,7 +110,7 @@ def page_of(
     read = dict.fromkeys([*head["data"], *(path for row in findings for path in row["data"])])
     texts = [claim.statement, claim.reconstructed, claim.note, formula and f"${formula}$"]
     texts += dict.fromkeys(row[name] for name in ("each", "phrase") for row in cases)
-    again = came_again(tested, paper, findings)
+    again = came_again(tested, findings)
     body = render(
         "claim.html",
         statement=typeset(claim.statement),
