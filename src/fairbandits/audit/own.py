@@ -92,10 +92,6 @@ class Rules:
     config: Config
     sources: tuple[Path, ...]  # its file, and those beside it that it imports
 
-    @property
-    def seed(self) -> int:
-        return self.config.root_seed
-
 
 # ------------------------------------------------------------------------------------ the file
 
@@ -127,9 +123,8 @@ def _repeat(config: Config) -> None:
 
 
 def checked_words(rules: Rules) -> str:
-    n = len(rules.study.claims)
-    said = f"{counted(n, 'claim')}; digest {rules.study.digest}, seed {rules.seed}"
-    return f"{rules.study.file}: {said}"
+    study, n = rules.study, counted(len(rules.study.claims), "claim")
+    return f"{study.file}: {n}; digest {study.digest}, seed {rules.config.root_seed}"
 
 
 def _rules(file: Path, seed: int | str) -> Rules:
@@ -440,9 +435,10 @@ def _rows(rules: Rules, results: Path) -> tuple[list[Row], list[Row]]:
 
 
 def _seed_words(rules: Rules) -> str:
+    seed = rules.config.root_seed
     if rules.config.exploratory:
-        return exploratory_words(str(rules.seed))
-    return f"The seed {rules.seed} follows from the files."
+        return exploratory_words(str(seed))
+    return f"The seed {seed} follows from the files."
 
 
 def _of(entry: Frozen) -> str:

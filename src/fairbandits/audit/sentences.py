@@ -108,6 +108,12 @@ def limit(row: Row) -> str:
     )
 
 
+def common_limit(cases: Sequence[Row]) -> str:
+    """Return the limit that all cases have; empty if they differ."""
+    first, *others = dict.fromkeys(map(limit, cases)) or [""]
+    return "" if others else first
+
+
 def chosen(value: float) -> str:
     """Return a number that was chosen, without zeros at its end."""
     return significant(value, trimmed=True)
@@ -319,8 +325,7 @@ def why(row: Row, findings: Iterable[Row]) -> Iterator[str]:
     rows = [case for case in findings if case["decides"] and case["verdict"] != FAILED]
     rows = [case for case in rows if not row["reading"] or case["reading"] in ("", row["reading"])]
     for cases in by_test(rows).values():
-        ends = limit(cases[0]) if len({limit(case) for case in cases}) == 1 else ""
-        phrase = cases[0]["phrase"]
+        ends, phrase = common_limit(cases), cases[0]["phrase"]
         if len(cases) > 1:
             counts = Counter(case["verdict"] for case in cases)
             empty = Counter(filter(None, map(is_empty, cases)))
@@ -362,8 +367,7 @@ def qualifying(findings: Iterable[Row]) -> list[str]:
     """Return a sentence for each test that qualifies a claim's verdict without deciding it."""
     said = []
     for cases in by_test(row for row in findings if not row["decides"]).values():
-        worst = min(cases, key=against)
-        ends = limit(worst) if len({limit(case) for case in cases}) == 1 else ""
+        worst, ends = min(cases, key=against), common_limit(cases)
         asked = sentence(f"{worst['phrase']}{f': {ends}?' if ends else ':'}")
         value = evidence(worst).removeprefix(f"{quantity(worst)}: ")
         if len(cases) == 1:

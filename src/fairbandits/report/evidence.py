@@ -136,9 +136,8 @@ def plainly(rows: Sequence[Row]) -> str:
 
 def heading(rows: Sequence[Row]) -> str:
     """Return a test's quantity and, if all cases have the same, what is claimed of it."""
-    limits = dict.fromkeys(sentences.limit(row) for row in rows if row["verdict"] != FAILED)
-    asked = f": {next(iter(limits))}?" if len(limits) == 1 and "" not in limits else ""
-    return sentences.sentence(sentences.quantity(rows[0]) + asked)
+    ends = sentences.common_limit([row for row in rows if row["verdict"] != FAILED])
+    return sentences.sentence(sentences.quantity(rows[0]) + (ends and f": {ends}?"))
 
 
 def _drawable(row: Row) -> bool:
