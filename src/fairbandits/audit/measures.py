@@ -229,7 +229,6 @@ def defaults(policy: str) -> Mapping[str, Any]:
 class Measure:
     """A measure of a cell."""
 
-    name: str
     of: Callable[..., Any]
     axes: str | None  # of its value, some of "rta": replicate, round, arm; None for other values
     found: Mapping[str, Any]  # parameter -> the name by which it is found, or a constant
@@ -283,7 +282,7 @@ def measure(axes: str | None, *, name: str = "", **given: Any) -> Callable[[Call
         own = _MEASURES[_LOADING[-1]]
         if key in own or key in _MEASURES[""]:
             raise ValueError(f"there are two measures {key!r}")
-        own[key] = Measure(key, of, axes, found)
+        own[key] = Measure(of, axes, found)
         return of
 
     return register
@@ -334,12 +333,6 @@ def means(mu):
 def gap(cell, mu):
     """Gap Delta_i of an arm to the best mean."""
     return mu.max(axis=2, keepdims=True) - mu if cell.spec.drawn_means else cell.gaps[None, None]
-
-
-@measure(None)
-def exact_quotas(cell):
-    """Numerators of the quotas, shape (n_replicates or 1, 1, n_arms), and their denominator."""
-    return cell.exact_quotas
 
 
 @measure("rta")
