@@ -5,9 +5,8 @@ from types import ModuleType, SimpleNamespace
 
 import numpy as np
 
-from fairbandits.audit.cells import Cell, Recorded
 from fairbandits.audit.claims import load
-from fairbandits.audit.measures import measure_of, measures
+from fairbandits.audit.measures import Cell, Recorded, measures
 from fairbandits.audit.runs import Runs
 from fairbandits.rationals import rational
 from fairbandits.replication.recorded import RunData
@@ -58,7 +57,7 @@ def run_of(cell):
 
 def value(name, cell):
     """Return a measure of a cell, without axes of size 1."""
-    return np.squeeze(measure_of(name, cell).value(cell))
+    return np.squeeze(cell[name])
 
 
 def end(name, cell):

@@ -4,8 +4,7 @@ from functools import cache
 
 import numpy as np
 
-from fairbandits.audit.cells import defaults
-from fairbandits.audit.measures import measure
+from fairbandits.audit.measures import defaults, measure
 from fairbandits.measures import rates
 from fairbandits.theory import bounds, equilibrium
 from fairbandits.theory.draws import generator

@@ -41,7 +41,7 @@ def test_a_file_becomes_claims(tmp_path):
     first, second = paper.claims.values()
     assert (first.id, first.statement, first.note) == ("t-first", "It holds.", "Or nearly.")
     assert (first.place, first.line, first.readings) == ("Theorem 1", 6, ("one",))
-    assert (second.line, second.bases, second.family) == (16, ("t-first",), "")
+    assert (second.line, second.bases) == (16, ("t-first",))
     assert first.source.startswith('@paper.claim("bound"')
     assert paper.short_title == "A test"
     short = [paper.reading(name) for name in ("one", "two", "other")]

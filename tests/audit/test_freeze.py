@@ -10,7 +10,8 @@ import yaml
 import real
 from fairbandits.audit import freeze, sentences
 from fairbandits.audit.finding import CONFIRMATORY, EXPLORATORY
-from fairbandits.audit.rows import csv_of, csv_rows, csv_text, read
+from fairbandits.audit.rows import csv_of, read
+from fairbandits.data.texts import csv_rows, csv_text
 from fairbandits.settings import seeds
 from fairbandits.settings.config import build_config
 from fairbandits.settings.schemas import ROOT, ConfigError, read_yaml

@@ -13,8 +13,8 @@ from fairbandits.audit.limits import mean_test
 from fairbandits.audit.means import mean
 from fairbandits.audit.planning import power_of_mean
 from fairbandits.audit.procedures import PROCEDURES
-from fairbandits.audit.rows import csv_rows
 from fairbandits.claims import n_for
+from fairbandits.data.texts import csv_rows
 from fairbandits.settings.schemas import ROOT
 
 #: All tests of the claims, on a tiny run.

@@ -7,10 +7,10 @@ from commands import invoke, said
 from fairbandits.audit import rejudge, sentences
 from fairbandits.audit.finding import FAILED, NOT_REPRODUCED, NOT_TESTABLE, REPRODUCED
 from fairbandits.audit.rejudge import Again, judged_again, record, verdicts_on
-from fairbandits.audit.rows import csv_rows
 from fairbandits.audit.sentences import AGREEMENT, NOTHING_DRAWN, came_again
 from fairbandits.audit.tiny import read_by
 from fairbandits.cli import launch
+from fairbandits.data.texts import csv_rows
 from fairbandits.settings.config import load_config
 from fairbandits.settings.seeds import latest
 
@@ -69,17 +69,17 @@ def test_verdicts_stand_beside_the_committed_ones(tmp_path):
 def test_where_derivations_decide_no_seed_does():
     rows = [{"decides": True, "given": True}, {"decides": False, "given": False}]
     claim = PAPER.claims[CLAIM]
-    assert came_again(claim, PAPER, rows) == NOTHING_DRAWN
+    assert came_again(claim, rows) == NOTHING_DRAWN
     rows[1]["decides"] = True
-    assert came_again(claim, PAPER, rows) != NOTHING_DRAWN
-    assert came_again(claim, PAPER, []) != NOTHING_DRAWN
+    assert came_again(claim, rows) != NOTHING_DRAWN
+    assert came_again(claim, []) != NOTHING_DRAWN
 
 
 def test_agreement_is_kept_by_salt_and_shown(tmp_path, monkeypatch):
     table, release = tmp_path / "agreement.csv", latest()["release"]
     monkeypatch.setattr(sentences, "AGREEMENT", table)
     claim = PAPER.claims[CLAIM]
-    assert came_again(claim, PAPER, []) == ""
+    assert came_again(claim, []) == ""
     sentences.agreement.cache_clear()
     for salt, verdict in (("b", NOT_REPRODUCED), ("a", NOT_REPRODUCED), ("b", REPRODUCED)):
         again = Again(CLAIM, True, REPRODUCED, verdict)
@@ -89,7 +89,7 @@ def test_agreement_is_kept_by_salt_and_shown(tmp_path, monkeypatch):
         f"{release},{CLAIM},a,reproduced,not reproduced,no",
         f"{release},{CLAIM},b,reproduced,reproduced,yes",
     ]
-    assert came_again(claim, PAPER, []) == (
+    assert came_again(claim, []) == (
         "The verdict is the same under 1 of 2 other seeds, each with data of its own. "
         "Under the rest: not reproduced."
     )

@@ -15,12 +15,12 @@ from fairbandits.audit.rows import (
     answer_of,
     apart,
     csv_of,
-    csv_rows,
     read,
     stale,
     write_committed,
 )
 from fairbandits.data.store import StoreError
+from fairbandits.data.texts import csv_rows
 from fairbandits.settings.schemas import ROOT
 from small_claims import paper_of
 
@@ -39,7 +39,7 @@ def answer(**changes):
     asked |= {"each": "arm 1, t = 5", "procedure": "mean", "against": {"limit": HARD[4]}}
     asked |= {"settings": {"level": 0.99, "ratio": [0.95, 1.05]}, "data": ("a/b.parquet", "c.d")}
     judged |= {"uncontrolled": "None could."}
-    return Answer("t-a", **numbers | asked | judged | changes)
+    return Answer(claim="t-a", **numbers | asked | judged | changes)
 
 
 @pytest.mark.parametrize(
@@ -47,9 +47,9 @@ def answer(**changes):
     [
         answer(),
         answer(decides=False, given=True, test="number, in words"),
-        Answer("t-a", "short", procedure="mean", message="no such arm"),
+        Answer(claim="t-a", test="short", procedure="mean", message="no such arm"),
         answer(statistic=math.inf, p=None),
-        Answer("t-a", message="it has no yield"),
+        Answer(claim="t-a", message="it has no yield"),
     ],
 )
 def test_every_number_comes_back_from_parquet(answer, tmp_path):

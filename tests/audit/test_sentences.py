@@ -19,9 +19,7 @@ from fairbandits.audit.finding import (
 from fairbandits.audit.sentences import (
     against,
     cases_in_words,
-    cases_table,
     evidence,
-    interval,
     limit,
     limits,
     qualifying,
@@ -30,6 +28,7 @@ from fairbandits.audit.sentences import (
     what_decides,
     why,
 )
+from fairbandits.audit.terminal import cases_table, interval
 
 
 @pytest.mark.parametrize(
@@ -225,8 +224,8 @@ def test_what_differs_between_machines_is_in_no_total_and_no_committed_table():
 
 def test_totals_in_words():
     def said(*verdicts, **standing):
-        standing = {"left_out": ""} | standing
-        return str(totals.totals({"verdict": verdict} | standing for verdict in verdicts))
+        standing = {"headline": True, "left_out": ""} | standing
+        return str(totals.tally({"verdict": verdict} | standing for verdict in verdicts))
 
     printed = {"basis": "printed"}
     audited = "{} that the audited text makes, of which {} rest on printed words and {} have a "

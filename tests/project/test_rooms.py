@@ -187,7 +187,7 @@ def test_the_judge_needs_no_compiler_and_no_policy():
     script = """
 import sys
 import fairbandits.audit.run, fairbandits.audit.staleness
-from fairbandits.audit.cells import defaults
+from fairbandits.audit.measures import defaults
 defaults("banditq"), defaults("bf_ucb"), defaults("lfg")
 print(*(name for name in ("numba", "fairbandits.engine", "fairbandits.policies.banditq")
         if name in sys.modules))

@@ -120,7 +120,9 @@ def test_a_run_says_the_verdicts_of_its_own_results(placed, tmp_path, monkeypatc
     table.touch()
     assert placed.closing_lines() == f"Made in {tmp_path / 'results'}"
     papers, outcome = real.papers(), {"verdict": "reproduced", "grade": "measured"}
-    verdicts = [Verdict(claim, headline=True, **outcome) for claim in claims_of(papers).values()]
+    verdicts = [
+        Verdict(claim=claim, headline=True, **outcome) for claim in claims_of(papers).values()
+    ]
     rows = [verdict_row(papers, verdict) for verdict in verdicts]
     write(judged / "verdicts.parquet", "verdicts", rows, papers, "paper")
     said = tally(read(judged / "verdicts.parquet", papers).rows)

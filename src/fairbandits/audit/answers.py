@@ -54,7 +54,7 @@ def answers(
     runs.read.clear()
     use(paper.slug, paper.measures)  # another file of this paper can have been loaded since
     findings: list[Answer] = []
-    tests: dict[str, Answer] = {}
+    tests: dict[str, dict] = {}  # what all cases of a test have, by its name
     seen: set[tuple[str, str, str]] = set()  # test, reading and case
     where = ""
     try:
@@ -81,12 +81,12 @@ def answers(
             raise ValueError("no test decides: the function yields none, or all are beside")
     except (Exception, SystemExit) as error:
         message = in_words(claim, error, where)
-        findings.append(Answer(claim.id, message=message, data=tuple(runs.read)))
+        findings.append(Answer(claim=claim.id, message=message, data=tuple(runs.read)))
     return findings
 
 
 def _of_case(
-    claim: Claim, paper: Paper, case: Any, tests: dict[str, Answer], changes: Mapping[str, Any]
+    claim: Claim, paper: Paper, case: Any, tests: dict[str, dict], changes: Mapping[str, Any]
 ) -> Answer:
     """Return the answer of a case without its finding; ValueError if the case is wrong."""
     if not isinstance(case, Case):
@@ -103,23 +103,12 @@ def _of_case(
     needs = needs and not (case.beside or case.procedure == "exact")
     if needs and case.of_control is None and not case.uncontrolled:
         raise ValueError(f"{case.test!r} needs a control, or `uncontrolled=` the reason for none")
-    answer = Answer(
-        claim.id,
-        case.test,
-        case.phrase,
-        case.unit,
-        each=case.each,
-        decides=not case.beside,
-        procedure=case.procedure,
-        settings=settings,
-        given=case.given,
-        uncontrolled=case.uncontrolled,
-    )
-    known = tests.setdefault(case.test, answer)
-    for name in ("procedure", "decides", "unit", "phrase"):
-        if getattr(known, name) != getattr(answer, name):
-            raise ValueError(f"{case.test!r} is two tests; they need different phrases, or names")
-    return answer
+    said = {name: getattr(case, name) for name in ("test", "phrase", "unit", "procedure")}
+    said["decides"] = not case.beside
+    if tests.setdefault(case.test, said) != said:
+        raise ValueError(f"{case.test!r} is two tests; they need different phrases, or names")
+    more = {name: getattr(case, name) for name in ("each", "given", "uncontrolled")}
+    return Answer(claim=claim.id, settings=settings, **said, **more)
 
 
 def in_words(claim: Claim, error: BaseException, where: str = "") -> str:

@@ -21,7 +21,6 @@ from fairbandits.settings.schemas import ROOT, ConfigError
 
 #: Confidence of each family; primary claims are one family, corrected by Holm's method.
 LEVEL = 0.99
-PRIMARY, SINGLE = "primary", "single"
 #: Slug of a user's own claims, in the place of a paper's, and the suite of their runs.
 OWN, SUITE = "own", "instances"
 #: What a claim can be, who makes it, whether its text is there, and how its tests are joined.
@@ -76,11 +75,6 @@ class Claim:
     varies: bool = False  # its number differs between machines, so no committed table has it
     of: Callable[[Any], Iterator[Any]] | None = None  # yields its tests
     line: int = 0  # of its file, where it stands
-
-    @property
-    def family(self) -> str:
-        """The claims that it is corrected with; empty if it has no tests of its own."""
-        return (PRIMARY if self.primary else SINGLE) if self.of else ""
 
     @property
     def source(self) -> str:
@@ -290,10 +284,8 @@ def load(file: Path, of: type = Paper, keep: bool = False) -> Any:
         raise ConfigError(f"{file} does not exist")
     if file.suffix != ".py":
         raise ConfigError(f"{file} must be Python: a claim is a function (docs/your-own-claims.md)")
-    beside = [path.stem for path in file.parent.glob("*.py")]
-    hidden = {}
-    if not keep:
-        hidden = {name: sys.modules.pop(name) for name in beside if name in sys.modules}
+    forgotten = [] if keep else [path.stem for path in file.parent.glob("*.py")]
+    hidden = {name: sys.modules.pop(name) for name in forgotten if name in sys.modules}
     home = str(file.parent.resolve())
     sys.path.insert(0, home)
     try:
@@ -308,7 +300,7 @@ def load(file: Path, of: type = Paper, keep: bool = False) -> Any:
         raise ConfigError(_in_words(error, file)) from error
     finally:
         sys.path.remove(home)
-        for name in () if keep else beside:
+        for name in forgotten:
             sys.modules.pop(name, None)
         sys.modules.update(hidden)
     papers = {id(value): value for value in vars(module).values() if isinstance(value, of)}
@@ -373,15 +365,16 @@ def check_references(papers: Papers, config: Config, others: Sequence[str] = ())
         figures = [figure for paper, figure in config.figures if paper == claim.paper]
         if claim.figure:
             expect_known(claim.figure, figures, f"{where}: no figure {claim.figure!r}")
-        for name in ("alias_of", "judged_by", "rests_on"):
-            named = getattr(claim, name)
-            for other in [named] * bool(named) if isinstance(named, str) else named:
-                known = (*claims, *others) if name == "rests_on" else claims
-                expect_known(other, known, f"{where}: {name}: no claim {other!r}")
-                if name == "judged_by" and not claims[other].of:
-                    raise ConfigError(f"{where}: judged_by: {other!r} has no tests of its own")
-        if claim.alias_of and claims[claim.alias_of].alias_of:
-            raise ConfigError(f"{where}: {claim.alias_of!r} is an alias itself; name what it is of")
+        if other := claim.alias_of:
+            expect_known(other, claims, f"{where}: alias_of: no claim {other!r}")
+            if claims[other].alias_of:
+                raise ConfigError(f"{where}: {other!r} is an alias itself; name what it is of")
+        for other in claim.judged_by:
+            expect_known(other, claims, f"{where}: judged_by: no claim {other!r}")
+            if not claims[other].of:
+                raise ConfigError(f"{where}: judged_by: {other!r} has no tests of its own")
+        for other in claim.rests_on:
+            expect_known(other, (*claims, *others), f"{where}: rests_on: no claim {other!r}")
     try:
         TopologicalSorter({key: claim.bases for key, claim in claims.items()}).prepare()
     except CycleError as error:

@@ -7,17 +7,9 @@ from typing import Literal
 import numpy as np
 import scipy
 
-from fairbandits.audit.finding import (
-    INCONCLUSIVE,
-    NOT_REPRODUCED,
-    REPRODUCED,
-    Finding,
-    confidence,
-    decide,
-    number,
-    numbers,
-    one_of,
-)
+from fairbandits.audit.finding import INCONCLUSIVE, NOT_REPRODUCED, REPRODUCED, Finding, decide
+from fairbandits.audit.inputs import confidence, number, numbers
+from fairbandits.checks import one_of
 
 #: Fewest replicates of a curve.
 FEWEST = 10

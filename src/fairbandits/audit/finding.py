@@ -1,11 +1,11 @@
 """Findings of procedures, and the checks that every procedure makes of its input."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
+from fairbandits.checks import one_of
 
 REPRODUCED = "reproduced"
 NOT_REPRODUCED = "not reproduced"
@@ -55,6 +55,11 @@ TAGS = {
 }
 
 
+#: Tag of what holds and supports nothing -> why.
+EMPTY = {
+    "TRIVIAL": "as the same holds of the control",
+    "VACUOUS": "as nothing could have failed",
+}
 #: Grade of what is reproduced or not, strongest first -> when.
 GRADES = {
     "exact": "by enumeration, exact arithmetic, a counterexample or a checked proof",
@@ -70,6 +75,11 @@ def tally(outcomes: Iterable[str]) -> dict[str, int]:
     return {outcome: counts[outcome] for outcome in OUTCOMES if counts[outcome]}
 
 
+def empty_by(verdict: str, tags: Iterable[str]) -> str:
+    """Return the tag for which a case that holds supports nothing; empty if it is no such case."""
+    return next((tag for tag in EMPTY if verdict == INCONCLUSIVE and tag in tags), "")
+
+
 @dataclass(frozen=True)
 class Finding:
     """Result of a procedure on one set of data.
@@ -78,12 +88,12 @@ class Finding:
     the verdict given, or the smaller of the two that were not small enough for one.
     """
 
-    statistic: float
-    low: float
-    high: float
-    n: int
-    p: float | None
-    verdict: str
+    statistic: float | None = None
+    low: float | None = None
+    high: float | None = None
+    n: int | None = None
+    p: float | None = None
+    verdict: str = FAILED
     tags: tuple[str, ...] = ()
     also: Mapping[str, float] = field(default_factory=dict)
     control: str = ""
@@ -95,7 +105,7 @@ class Finding:
             one_of("tag", tag, tuple(TAGS))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Answer(Finding):
     """A test's finding on one case, or the reason why there is none; it can be read alone."""
 
@@ -113,17 +123,6 @@ class Answer(Finding):
     against: Mapping[str, float] = field(default_factory=dict)  # references, the main one first
     data: tuple[str, ...] = ()  # datasets that the claim has read by then, below the results
     message: str = ""
-    _: KW_ONLY  # the finding; without one the case has failed
-    statistic: float | None = None
-    low: float | None = None
-    high: float | None = None
-    n: int | None = None
-    p: float | None = None
-    verdict: str = FAILED
-    tags: tuple[str, ...] = ()
-    also: Mapping[str, float] = field(default_factory=dict)
-    control: str = ""
-    grade: str = ""
 
 
 def decide(p_for: float, p_against: float, level: float) -> tuple[str, float]:
@@ -134,38 +133,3 @@ def decide(p_for: float, p_against: float, level: float) -> tuple[str, float]:
     if p_against <= alpha:
         return NOT_REPRODUCED, float(p_against)
     return INCONCLUSIVE, float(min(p_for, p_against))
-
-
-def numbers(name: str, values: object, ndim: int = 1, least: int = 1) -> np.ndarray:
-    """Return finite numbers as doubles, with so many axes and rows, or raise ValueError."""
-    try:
-        array = np.asarray(values, dtype=float)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{name} must be numbers: {error}") from None
-    if array.ndim != ndim:
-        raise ValueError(f"{name} must have {ndim} dimension(s), got {array.ndim}")
-    if array.size == 0 or len(array) < least:
-        raise ValueError(f"{name} must have at least {least} entries, got {len(array)}")
-    finite = np.isfinite(array)
-    if not finite.all():
-        index = np.argwhere(~finite)[0].tolist()
-        raise ValueError(f"{name} must be finite, got {array[tuple(index)]} at {index}")
-    return array
-
-
-def number(name: str, value: object) -> float:
-    if np.ndim(value):
-        raise ValueError(f"{name} must be one number, got {np.size(value)}")
-    return float(numbers(name, [value])[0])
-
-
-def one_of(name: str, value: object, allowed: Sequence) -> None:
-    if value not in allowed:
-        listed = ", ".join(repr(item) for item in allowed)
-        raise ValueError(f"{name} must be one of {listed}, got {value!r}")
-
-
-def confidence(level: float) -> float:
-    if not 0.5 <= number("level", level) < 1:
-        raise ValueError(f"level must be at least 0.5 and less than 1, got {level!r}")
-    return level

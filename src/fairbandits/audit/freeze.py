@@ -13,20 +13,11 @@ import yaml
 from fairbandits.audit.claims import Papers, claims_of, committed
 from fairbandits.audit.finding import CONFIRMATORY, EXPLORATORY
 from fairbandits.audit.judge import judge
-from fairbandits.audit.rows import (
-    FINDINGS_TABLE,
-    NUMBERS,
-    VERDICTS_TABLE,
-    answer_of,
-    csv_rows,
-    csv_text,
-    read,
-    text_of,
-    write_text,
-)
+from fairbandits.audit.rows import FINDINGS_TABLE, NUMBERS, VERDICTS_TABLE, answer_of, read, text_of
 from fairbandits.audit.sentences import AGREEMENT, agreement
 from fairbandits.audit.totals import Row
 from fairbandits.data.provenance import PACKAGE, git
+from fairbandits.data.texts import csv_rows, write_csv, write_text
 from fairbandits.settings.schemas import ROOT, ConfigError
 from fairbandits.settings.seeds import FREEZE, latest
 
@@ -119,8 +110,8 @@ def released(
         cases = [case for case in cases if verdict["headline"] or case[0] in readings]
         its = [text_of(verdict, name) for name in (("verdict",) if varies else OF_LINE)]
         hashes_of = {
-            "content": _hash([*its, *sorted(content for _, content, _ in cases)]),
-            "labels": _hash(sorted(label + content for _, content, label in cases)),
+            "content": digest_of([*its, *sorted(content for _, content, _ in cases)]),
+            "labels": digest_of(sorted(label + content for _, content, label in cases)),
         }
         return {"claim": key, "reading": verdict["reading"], **hashes_of}
 
@@ -128,16 +119,15 @@ def released(
     return [release | line(verdict) for verdict in verdicts]
 
 
-def _hash(texts: Iterable[str]) -> str:
-    return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:16]
+def digest_of(texts: Iterable[str], between: str = "\n") -> str:
+    return hashlib.sha256(between.join(texts).encode()).hexdigest()[:16]
 
 
 def record(folder: Path, lines: Iterable[Mapping[str, str]]) -> None:
     """Add the lines of the latest release's run to released.csv, if this is that run."""
     file = folder / RELEASED
     if is_the_run(file):
-        kept = ([row[name] for name in OF_RELEASED] for row in (*csv_rows(file), *lines))
-        write_text(file, csv_text([OF_RELEASED, *kept]))
+        write_csv(file, OF_RELEASED, [*csv_rows(file), *lines])
 
 
 def is_the_run(table: Path) -> bool:
@@ -180,10 +170,12 @@ def derived(papers: Papers, folder: Path) -> tuple[list[str], list[str]]:
         row |= {name: math.nan for name in ("statistic", "low", "high") if row[name] is None}
     kept = committed(papers)
     judged = judge(papers, map(answer_of, findings))
-    again = [vars(verdict) for verdict in judged if verdict.claim.id in kept]
-    names = ("reading", "verdict", "grade", "tags")
-    was = Counter((row["claim"], *(text_of(row, name) for name in names)) for row in rows)
-    now = Counter((row["claim"].id, *(text_of(row, name) for name in names)) for row in again)
+    again = [vars(row) | {"claim": row.claim.id} for row in judged if row.claim.id in kept]
+    names = ("claim", "reading", "verdict", "grade", "tags")
+    was, now = (
+        Counter(tuple(text_of(row, name) for name in names) for row in some)
+        for some in (rows, again)
+    )
     problems = [
         f"{file}: {key} is {verdict!r}{f' under {reading}' if reading else ''}; its findings in "
         f"{FINDINGS_TABLE} make it another verdict, or another grade"
@@ -194,29 +186,24 @@ def derived(papers: Papers, folder: Path) -> tuple[list[str], list[str]]:
         f"{file} lacks the verdict on {claim}{f' under {reading}' if reading else ''}"
         for claim, reading in sorted(lacking)
     ]
-    table = ROOT / "audit" / RELEASED
-    lines = released(papers, rows, findings)
+    table, lines = ROOT / "audit" / RELEASED, released(papers, rows, findings)
     status = statuses(lines, table)
     problems += [
         f"{file}: {row['claim']} is said to be {row['status']}, and is {status[row['claim']]}"
         for row in rows
         if row["headline"] and row["status"] != status[row["claim"]]
     ]
-    if joint(frozen["files"]) != frozen["hash"] and frozen["release"]:
-        problems.append(f"{ROOT / FREEZE}: its hash is not that of its files")
     facts = [
         f"{claim}: its cases have other labels than in the release's run"
         for claim in relabelled(lines, table)
     ]
     if frozen["release"]:
+        if joint(frozen["files"]) != frozen["hash"]:
+            problems.append(f"{ROOT / FREEZE}: its hash is not that of its files")
         count = Counter(status.values())
-        facts.append(
-            f"{count[CONFIRMATORY]} of {count.total()} verdicts are as they came out of release "
-            f"{frozen['release']}"
-        )
+        came_out = f"{count[CONFIRMATORY]} of {count.total()} verdicts are as they came out"
         primary = sum(c.primary for c in claims_of(papers).values()) * len(frozen["salts"])
-        repeated = len(agreement(AGREEMENT))
-        facts.append(
-            f"{repeated} of {primary} repetitions of primary verdicts are in {AGREEMENT.name}"
-        )
+        repeated = f"{len(agreement(AGREEMENT))} of {primary} repetitions of primary verdicts"
+        facts.append(f"{came_out} of release {frozen['release']}")
+        facts.append(f"{repeated} are in {AGREEMENT.name}")
     return problems, facts

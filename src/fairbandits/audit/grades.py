@@ -9,7 +9,7 @@ import numpy as np
 import scipy
 
 from fairbandits.audit.finding import GRADES, INCONCLUSIVE, NOT_REPRODUCED, REPRODUCED, Finding
-from fairbandits.audit.procedures import PROCEDURES, judged_against, settings_of
+from fairbandits.audit.procedures import PROCEDURES, judged_against, range_of, settings_of
 
 EXACT, MEASURED, CONSISTENT = GRADES
 #: Procedures whose passing says that the data agree with the claim, not that it is so: rates over
@@ -99,13 +99,8 @@ def replicates_needed(
     if procedure not in ("slope", "mean"):
         return None
     value, claim = finding.statistic, settings.get("claim")
-    first, *others = judged_against(procedure, settings, finding).values()
-    if procedure == "slope":  # an exponent and its margin
-        low, high = first - others[0], first + others[0]
-    else:
-        low, high = others if claim == "equal" else (first, first)
-    # the ends of the values that support the claim
-    low, high = -math.inf if claim == "at most" else low, math.inf if claim == "at least" else high
+    against = judged_against(procedure, settings, finding)
+    low, high = range_of(procedure, settings, against)
     level = scipy.stats.norm.ppf(settings["level"])
     stretch = 1 + scipy.stats.norm.ppf(POWER) / level
 

@@ -5,18 +5,10 @@ from typing import Literal
 
 import numpy as np
 
-from fairbandits.audit.finding import (
-    INCONCLUSIVE,
-    NOT_REPRODUCED,
-    REPRODUCED,
-    Finding,
-    confidence,
-    decide,
-    number,
-    numbers,
-    one_of,
-)
+from fairbandits.audit.finding import INCONCLUSIVE, NOT_REPRODUCED, REPRODUCED, Finding, decide
+from fairbandits.audit.inputs import confidence, number, numbers
 from fairbandits.audit.limits import CARRIERS, Skewed, carriers, hardly_varies, is_heavy, mean_test
+from fairbandits.checks import one_of
 
 #: Fewest replicates at a point, and fewest points of a line.
 FEWEST, POINTS = 10, 3

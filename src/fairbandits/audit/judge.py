@@ -4,10 +4,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from operator import attrgetter
 
 import numpy as np
 
-from fairbandits.audit.claims import PRIMARY, SINGLE, Claim, Paper, Papers, claims_of
+from fairbandits.audit.claims import Claim, Paper, Papers, claims_of
 from fairbandits.audit.finding import (
     DEPENDS,
     FAILED,
@@ -17,14 +18,16 @@ from fairbandits.audit.finding import (
     REPRODUCED,
     Answer,
     Finding,
+    empty_by,
 )
 from fairbandits.audit.grades import CONSISTENT, weakest
 from fairbandits.audit.multiplicity import combine, within_family
+from fairbandits.audit.totals import grouped
 
 DECIDED = (REPRODUCED, NOT_REPRODUCED)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Verdict(Answer):
     """Verdict on a claim under a reading, or the joint one, with the finding that decides.
 
@@ -45,10 +48,8 @@ UNKNOWN = Finding(np.nan, -np.inf, np.inf, 0, 1.0, INCONCLUSIVE)
 def judge(papers: Papers, answers: Iterable[Answer]) -> list[Verdict]:
     """Return the verdicts on all claims in the papers' order, a claim's headline first."""
     claims = claims_of(papers)
-    of_claim: dict[str, list[Answer]] = defaultdict(list)
-    for answer in answers:
-        of_claim[answer.claim].append(answer)
-    tested: dict[str, list[Verdict]] = {}
+    of_claim = defaultdict(list, grouped(answers, attrgetter("claim")))
+    tested = {}
     for paper in papers.values():
         tested |= _tested(paper, of_claim)
 
@@ -56,7 +57,7 @@ def judge(papers: Papers, answers: Iterable[Answer]) -> list[Verdict]:
     def rows(key: str) -> list[Verdict]:  # no claim rests on itself (`check_references`)
         claim = claims[key]
         if claim.untestable:
-            return [Verdict(claim, verdict=NOT_TESTABLE, headline=True)]
+            return [Verdict(claim=claim, verdict=NOT_TESTABLE, headline=True)]
         if claim.alias_of:
             return [replace(row, claim=claim) for row in rows(claim.alias_of)]
         if claim.judged_by:
@@ -87,18 +88,18 @@ def _with_premises(row: Verdict, premises: Sequence[Sequence[Verdict]]) -> Verdi
 
 
 def _tested(paper: Paper, of_claim: Mapping[str, Sequence[Answer]]) -> dict[str, list[Verdict]]:
-    rows: dict[str, list[Verdict]] = defaultdict(list)
-    for family in (PRIMARY, SINGLE):
-        claims = [claim for claim in paper.claims.values() if claim.family == family]
-        decided = {
-            (claim.id, reading): _decided(claim, reading, of_claim[claim.id], paper.level)
-            for claim in claims
-            for reading in claim.readings or ("",)
-        }
-        if decided and family == PRIMARY:
-            decided = within_family(decided, level=paper.level)
-        for (key, reading), answer in decided.items():
-            rows[key].append(_under(paper.claims[key], reading, answer, of_claim[key]))
+    """Return the verdicts on claims with tests; primary ones are one family, corrected together."""
+    claims, rows = paper.claims, defaultdict(list)
+    decided = {
+        (key, reading): _decided(claim, reading, of_claim[key], paper.level)
+        for key, claim in claims.items()
+        if claim.of
+        for reading in claim.readings or ("",)
+    }
+    primary = {key: answer for key, answer in decided.items() if claims[key[0]].primary}
+    decided |= within_family(primary, level=paper.level)
+    for (key, reading), answer in decided.items():
+        rows[key].append(_under(claims[key], reading, answer, of_claim[key]))
     return {key: _headed(verdicts) for key, verdicts in rows.items()}
 
 
@@ -109,30 +110,26 @@ def _decided(claim: Claim, reading: str, answers: Sequence[Answer], level: float
     """
     failed = [answer for answer in answers if answer.verdict == FAILED]
     if failed or not answers:
-        first = failed[0] if failed else Answer(claim.id, message="it was not run")
+        first = failed[0] if failed else Answer(claim=claim.id, message="it was not run")
         more = f" (and {len(failed) - 1} more)" if len(failed) > 1 else ""
         where = ", ".join(filter(None, (first.test, first.reading, first.each)))
         message = f"{where}: {first.message}{more}" if first.test else first.message
-        return Answer(claim.id, message=message, **vars(UNKNOWN))
+        return Answer(claim=claim.id, message=message, **vars(UNKNOWN))
     tests, empty, whole = [], [], True
     under = [answer for answer in answers if answer.reading in ("", reading)]
-    for test in dict.fromkeys(answer.test for answer in under if answer.decides):
-        cases = [case for case in under if case.test == test]
+    deciding = (answer for answer in under if answer.decides)
+    for cases in grouped(deciding, attrgetter("test")).values():
         same = [case for case in cases if _is_identical(case)]
         aside = same if 0 < len(same) <= IDENTICAL * len(cases) else []
-        full = [case for case in cases if not (_is_empty(case) or case in aside)]
+        full = [case for case in cases if not (empty_by(case.verdict, case.tags) or case in aside)]
         whole = whole and len(full) == len(cases)
-        if not full:
-            empty += cases
-        else:
+        if full:
             tests.append(_joined(full, "all", level))
+        else:
+            empty += cases
     joined = _joined(tests or empty, claim.combine, level)
     in_part = ("IN-PART",) * bool(tests and not whole and claim.combine != "any")
     return replace(joined, tags=(*joined.tags, *in_part))
-
-
-def _is_empty(answer: Answer) -> bool:
-    return answer.verdict == INCONCLUSIVE and not {"TRIVIAL", "VACUOUS"}.isdisjoint(answer.tags)
 
 
 def _is_identical(answer: Answer) -> bool:
@@ -172,7 +169,7 @@ def _order(case: Answer) -> tuple[float, str, str]:
 
 def _under(claim: Claim, reading: str, decided: Answer, answers: Sequence[Answer]) -> Verdict:
     if decided.message:
-        return Verdict(claim, reading=reading, message=decided.message)
+        return Verdict(claim=claim, reading=reading, message=decided.message)
     read = (answer for answer in answers if answer.decides and answer.reading in ("", reading))
     facts = vars(decided) | {"claim": claim, "reading": reading, "data": _data_of(read)}
     facts["tags"] = tuple(dict.fromkeys((*_of_record(claim, reading), *decided.tags)))
@@ -198,7 +195,7 @@ def _headed(rows: list[Verdict]) -> list[Verdict]:
         tags += ("CONDITIONAL",) * any("CONDITIONAL" in row.tags for row in rows)
         grade = weakest(row.grade for row in rows) if depends else ""
         data = _data_of(rows)
-        head = Verdict(first.claim, data=data, verdict=outcome, tags=tags, grade=grade)
+        head = Verdict(claim=first.claim, data=data, verdict=outcome, tags=tags, grade=grade)
     else:
         measured = [row for row in rows if row.n is not None]
         head = min(measured, key=lambda row: row.order, default=first)
@@ -227,12 +224,13 @@ def _by_others(claim: Claim, judges: Sequence[Sequence[Verdict]], reading: str) 
     if FAILED in outcomes:
         failed = next(row for row in chosen if row.verdict == FAILED)
         message = f"judged by {failed.claim.id}: {failed.message}"
-        return Verdict(claim, reading=reading, message=message)
+        return Verdict(claim=claim, reading=reading, message=message)
     if outcomes <= {REPRODUCED, DEPENDS}:
         outcome = DEPENDS if DEPENDS in outcomes else REPRODUCED
     else:
         outcome = NOT_REPRODUCED if NOT_REPRODUCED in outcomes else INCONCLUSIVE
     grade = weakest(row.grade for row in chosen if row.verdict == outcome)
     in_part = [tag for row in chosen for tag in row.tags if tag == "IN-PART"]
-    tags, data = tuple(dict.fromkeys((*_of_record(claim, reading), *in_part))), _data_of(chosen)
-    return Verdict(claim, reading=reading, data=data, verdict=outcome, tags=tags, grade=grade)
+    facts = {"claim": claim, "reading": reading, "data": _data_of(chosen), "grade": grade}
+    tags = tuple(dict.fromkeys((*_of_record(claim, reading), *in_part)))
+    return Verdict(verdict=outcome, tags=tags, **facts)

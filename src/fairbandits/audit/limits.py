@@ -11,7 +11,7 @@ from typing import NamedTuple, Self
 import numpy as np
 import scipy
 
-from fairbandits.audit.finding import confidence, number
+from fairbandits.audit.inputs import confidence, number
 
 #: Spread, relative to the largest replicate, that is rounding only.
 ROUNDING = 1e-12

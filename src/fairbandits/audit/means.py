@@ -6,18 +6,10 @@ from typing import Any, Literal
 import numpy as np
 import scipy
 
-from fairbandits.audit.finding import (
-    INCONCLUSIVE,
-    NOT_REPRODUCED,
-    REPRODUCED,
-    Finding,
-    confidence,
-    decide,
-    number,
-    numbers,
-    one_of,
-)
+from fairbandits.audit.finding import INCONCLUSIVE, NOT_REPRODUCED, REPRODUCED, Finding, decide
+from fairbandits.audit.inputs import confidence, number, numbers
 from fairbandits.audit.limits import MeanTest, Reach, Skewed, hardly_varies, is_constant, mean_test
+from fairbandits.checks import one_of
 
 #: The smallest or largest possible value: none known, one for all points, or one for each.
 Ends = Sequence[float] | float | None
@@ -61,7 +53,10 @@ def mean(
     bounds, others = _against(against, values)
     samples = values if others is None else values - others
     zeros = np.zeros(points) if bounds is None else bounds
-    lows, highs = _ends("least", least, points), _ends("most", most, points)
+    lows, highs = (
+        [None] * points if end is None else _per_point(name, end, points).tolist()
+        for name, end in (("least", least), ("most", most))
+    )
     sign, ends = (1, lows) if claim == "at least" else (-1, highs)
     can_break = [end is None or sign * end < sign * at for end, at in zip(ends, zeros, strict=True)]
     kept = np.flatnonzero(can_break) if any(can_break) else np.arange(points)
@@ -108,13 +103,8 @@ def _columns(name: str, values: Any) -> np.ndarray:
 def _against(against: Any, values: np.ndarray) -> tuple[np.ndarray | None, np.ndarray | None]:
     """Return one bound for each point, or else the other replicates."""
     n, points = values.shape
-    if np.ndim(against) == 0:
-        return np.full(points, number("against", against)), None
-    if np.ndim(against) == 1 and points > 1:
-        array = numbers("against", against)
-        if array.size != points:
-            raise ValueError(f"against must have one entry per point ({points}), got {array.size}")
-        return array, None
+    if np.ndim(against) == 0 or (np.ndim(against) == 1 and points > 1):
+        return _per_point("against", against, points), None
     others = _columns("against", against)
     if len(others) != n:
         raise ValueError(f"against must have one entry per replicate ({n}), got {len(others)}")
@@ -123,13 +113,13 @@ def _against(against: Any, values: np.ndarray) -> tuple[np.ndarray | None, np.nd
     return None, np.broadcast_to(others, values.shape)
 
 
-def _ends(name: str, ends: Ends, points: int) -> list[float | None]:
-    if np.ndim(ends) == 0:
-        return [None if ends is None else number(name, ends)] * points
-    array = numbers(name, ends)
+def _per_point(name: str, values: Any, points: int) -> np.ndarray:
+    if np.ndim(values) == 0:
+        return np.full(points, number(name, values))
+    array = numbers(name, values)
     if array.size != points:
         raise ValueError(f"{name} must have one entry per point ({points}), got {array.size}")
-    return array.tolist()
+    return array
 
 
 def _bounded(values: np.ndarray, bounds: np.ndarray | None, k: int, sign: int) -> dict[str, float]:

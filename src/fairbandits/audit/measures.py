@@ -1,20 +1,30 @@
-"""Measures of a recorded run by name: `run["regret"]` in a claim.
+"""The cells of recorded runs, and their measures by name: `run["regret"]` in a claim.
 
 A measure is a function whose parameters are found by their names: among the other measures, in the
 recorded columns, or in the cell. Measures of one paper stand beside its claims.
 """
 
 import inspect
+import json
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import MISSING, dataclass, field, fields
+from fractions import Fraction
+from functools import cache, cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from fairbandits.audit.cells import Cell
 from fairbandits.data.dictionary import RECORDED
+from fairbandits.data.provenance import remembered
+from fairbandits.policies import POLICIES
+from fairbandits.policies.own import is_own
+from fairbandits.rationals import quota_numerators, rational
+from fairbandits.replication.recorded import RunData
+from fairbandits.settings.config import Experiment
 from fairbandits.settings.models import expect_known
+from fairbandits.settings.spec import OF_INSTANCE, RunSpec, swept
 from fairbandits.theory import bounds
 
 #: Recorded columns that are no measures: those that identify a row, and what `mu` and `quota` tell.
@@ -23,28 +33,205 @@ NOT_MEASURES = ("run", "policy", "law", "replicate", "round", "arm", "horizon", 
 ONCE = ("surrogate_regret", "gain_norm")
 
 
+class Recorded(NamedTuple):
+    """One experiment's dataset, its runs in the order of the configuration."""
+
+    experiment: Experiment  # as configured
+    footer: dict[str, Any]  # what was run, which is less at the smoke scale
+    runs: list[RunData]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell of a run."""
+
+    recorded: Recorded
+    run: RunData
+    #: Coordinates and measures by name, once they were asked for.
+    known: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    @property
+    def measures(self) -> Mapping[str, "Measure"]:
+        """The measures that there are of it, by name."""
+        return measures(self.recorded.experiment.paper)
+
+    @property
+    def spec(self) -> RunSpec:
+        return self.run.spec
+
+    @property
+    def rounds(self) -> np.ndarray:
+        """Recorded rounds t, int64 of shape (n_rounds,)."""
+        return self.run.rounds
+
+    @property
+    def horizon(self) -> int:
+        return int(self.rounds[-1])
+
+    @property
+    def place(self) -> str:
+        return f"{self.recorded.experiment.name}/{self.run.name}"
+
+    def column(self, name: str) -> np.ndarray:
+        """Return a recorded column, shape (n_replicates, n_rounds, n_arms)."""
+        if name not in self.run.values:
+            raise ValueError(
+                f"{self.recorded.experiment.name}: run {self.run.name} does not record {name!r}"
+            )
+        return self.run.values[name]
+
+    @cached_property
+    def parameters(self) -> Mapping[str, Any]:
+        """Parameters of the policy: defaults, as configured, and swept ones as exact as those."""
+        found = {**defaults(self.spec.policy), **self.spec.parameters}
+        for name, number in self.run.cell.items():
+            given = (value for value in self.spec.sweep.get(name, []) if swept(value) == number)
+            value = next(given, number)
+            found[name] = rational(name, value) if isinstance(value, str) else value
+        return found
+
+    def has(self, name: str) -> bool:
+        """Whether it has a coordinate: not if that is a parameter of other policies."""
+        is_number = name in self.measures and self.measures[name].axes == ""
+        return name in _COORDINATES or name in self.parameters or is_number
+
+    def coordinate(self, name: str) -> Any:
+        """Return a coordinate, or a measure that is one number; ValueError if it has none."""
+        key = f"coordinate {name}"
+        if key not in self.known:
+            if name in _COORDINATES:
+                self.known[key] = _COORDINATES[name](self)
+            elif name in self.parameters:
+                self.known[key] = self.parameters[name]
+            elif self.has(name):
+                self.known[key] = float(self[name])
+            else:
+                place = self.recorded.experiment.name
+                raise ValueError(f"{place}: policy {self.run.policy!r} has no {name!r}")
+        return self.known[key]
+
+    def measure(self, name: str) -> "Measure":
+        """Return a measure by name; ConfigError for an unknown one."""
+        expect_known(name, self.measures, f"no measure {name!r}")
+        return self.measures[name]
+
+    def __getitem__(self, name: str) -> Any:
+        """Return the value of a measure, an array with its axes, computed once."""
+        if name not in self.known:
+            measure = self.measure(name)
+            given = {
+                parameter: self._named(known) if isinstance(known, str) else known
+                for parameter, known in measure.found.items()
+            }
+            value = measure.of(**given)
+            if measure.axes is not None:
+                value = np.asarray(value).view()
+                value.flags.writeable = False
+            self.known[name] = value
+        return self.known[name]
+
+    def _named(self, name: str) -> Any:
+        if name in self.measures:
+            return self[name]
+        if name == "cell":
+            return self
+        return getattr(self, name) if hasattr(Cell, name) else self.column(name)
+
+    @cached_property
+    def means(self) -> np.ndarray:
+        """True means mu_i, shape (n_arms,), of an instance shared by all replicates."""
+        if not self.spec.means:
+            raise ValueError(f"{self.recorded.experiment.name}: each replicate draws its means")
+        return np.array(self.spec.means, float)
+
+    @cached_property
+    def targets(self) -> np.ndarray:
+        """The instance's target rates lambda_i, shape (n_arms,); 0 for unprotected arms."""
+        targets = self.recorded.footer["targets"]
+        return np.array(targets or [0.0] * self.spec.n_arms, float)
+
+    @cached_property
+    def gaps(self) -> np.ndarray:
+        """Delta_i, shape (n_arms,), without the rounding error of a difference of decimals."""
+        exact = [rational("means", mean) for mean in self.spec.means]
+        return np.array([max(exact) - mean for mean in exact], float)
+
+    @property
+    def _own_quotas(self) -> Any:
+        """The policy's own quotas."""
+        return self.spec.parameters.get("quotas", OF_INSTANCE)
+
+    @property
+    def quotas(self) -> list:
+        """r_i as configured, of the policy if it has its own; 0 where there are none."""
+        own = self._own_quotas
+        given = list(self.spec.quotas) or [0] * self.spec.n_arms
+        return given if own == OF_INSTANCE else own
+
+    @cached_property
+    def exact_quotas(self) -> tuple[np.ndarray, int]:
+        """Numerators of r_i, shape (n_replicates or 1, 1, n_arms), and their denominator."""
+        drawn = self.spec.drawn_quotas
+        if drawn and self._own_quotas == OF_INSTANCE:
+            return self.column("quota")[:, :1], drawn["denominator"]
+        numerators, denominator = quota_numerators(self.quotas)
+        return np.array(numerators)[None, None], denominator
+
+    @property
+    def tolerance(self) -> Fraction:
+        """alpha, exact; 0 for a policy without."""
+        return rational("tolerance", self.parameters.get("tolerance", 0))
+
+
+def instance_of(experiment: Experiment) -> str:
+    """Return the name of an instance, without a horizon; a short number is a value of its own."""
+    return re.sub(r"_\d{3,}$", "", experiment.instance)
+
+
+_sum_of = cache(lambda quotas: float(sum(rational("quotas", quota) for quota in quotas)))
+#: Coordinate -> its value; all others are parameters of the policy.
+_COORDINATES: dict[str, Callable[[Cell], Any]] = {
+    "T": lambda cell: cell.horizon,
+    "N": lambda cell: cell.spec.n_arms,
+    "experiment": lambda cell: cell.recorded.experiment.name,
+    "suite": lambda cell: cell.recorded.experiment.suite or cell.recorded.experiment.name,
+    "instance": lambda cell: instance_of(cell.recorded.experiment),
+    "law": lambda cell: cell.run.law,
+    "policy": lambda cell: cell.run.policy,
+    "label": lambda cell: cell.recorded.footer["labels"][cell.run.policy],
+    "tau": lambda cell: _sum_of(tuple(cell.quotas)),
+    "tolerance": lambda cell: cell.tolerance,
+    "feedback": lambda cell: cell.parameters.get("feedback", ""),
+}
+
+
+@cache
+def defaults(policy: str) -> Mapping[str, Any]:
+    """Return the defaults of a policy's parameters, and its feedback; none of a user's policy.
+
+    Importing a policy imports the compiler, which no judge needs, so they are remembered.
+    """
+    if is_own(policy):
+        return {}
+    known = remembered("defaults", "engine", "policies")
+    if policy not in known:
+        made = POLICIES[policy]
+        found = {one.name: one.default for one in fields(made) if one.default is not MISSING}
+        known[policy] = json.dumps({"feedback": made.feedback} | found)
+    found = json.loads(known[policy])
+    return {name: tuple(one) if isinstance(one, list) else one for name, one in found.items()}
+
+
+# ------------------------------------------------------------------------ the form of measures
+
+
 @dataclass(frozen=True)
 class Measure:
     """A measure of a cell."""
 
-    name: str
     of: Callable[..., Any]
     axes: str | None  # of its value, some of "rta": replicate, round, arm; None for other values
     found: Mapping[str, Any]  # parameter -> the name by which it is found, or a constant
-
-    def value(self, cell: Cell) -> Any:
-        """Return the measure of a cell, an array with its axes, computed once."""
-        if self.name not in cell.measured:
-            given = {
-                name: _value_of(cell, one) if isinstance(one, str) else one
-                for name, one in self.found.items()
-            }
-            value = self.of(**given)
-            if self.axes is not None:
-                value = np.asarray(value).view()
-                value.flags.writeable = False
-            cell.measured[self.name] = value
-        return cell.measured[self.name]
 
 
 #: Measures by paper, those of all papers under an empty name; and the paper that is being loaded.
@@ -74,13 +261,6 @@ def measures(paper: str) -> Mapping[str, Measure]:
     return _MEASURES[""] | _MEASURES.get(paper, {})
 
 
-def measure_of(name: str, cell: Cell) -> Measure:
-    """Return a measure by name; ConfigError for an unknown one."""
-    known = measures(cell.paper)
-    expect_known(name, known, f"no measure {name!r}")
-    return known[name]
-
-
 def measure(axes: str | None, *, name: str = "", **given: Any) -> Callable[[Callable], Callable]:
     """Register a function as a measure, whose parameters are found by name, or as `given`.
 
@@ -102,19 +282,10 @@ def measure(axes: str | None, *, name: str = "", **given: Any) -> Callable[[Call
         own = _MEASURES[_LOADING[-1]]
         if key in own or key in _MEASURES[""]:
             raise ValueError(f"there are two measures {key!r}")
-        own[key] = Measure(key, of, axes, found)
+        own[key] = Measure(of, axes, found)
         return of
 
     return register
-
-
-def _value_of(cell: Cell, name: str) -> Any:
-    known = measures(cell.paper)
-    if name in known:
-        return known[name].value(cell)
-    if name == "cell":
-        return cell
-    return getattr(cell, name) if hasattr(Cell, name) else cell.column(name)
 
 
 for _name in RECORDED:
@@ -139,8 +310,8 @@ def longest(cell):
     return cell.spec.horizon
 
 
-@measure("")
-def swept(cell):
+@measure("", name="swept")
+def swept_value(cell):
     """Value of the one varied parameter; 0 if none is varied."""
     values = [value for name, value in cell.run.cell.items() if name != "horizon"]
     return float(values[0]) if values else 0.0
@@ -162,12 +333,6 @@ def means(mu):
 def gap(cell, mu):
     """Gap Delta_i of an arm to the best mean."""
     return mu.max(axis=2, keepdims=True) - mu if cell.spec.drawn_means else cell.gaps[None, None]
-
-
-@measure(None)
-def exact_quotas(cell):
-    """Numerators of the quotas, shape (n_replicates or 1, 1, n_arms), and their denominator."""
-    return cell.exact_quotas
 
 
 @measure("rta")

@@ -20,7 +20,8 @@ from click import progressbar
 from fairbandits.audit import tiny
 from fairbandits.audit.claims import OWN, SUITE, Study, load
 from fairbandits.audit.code import asking_files
-from fairbandits.audit.finding import FAILED, INCONCLUSIVE, confidence
+from fairbandits.audit.finding import FAILED, INCONCLUSIVE
+from fairbandits.audit.inputs import confidence
 from fairbandits.audit.judge import judge
 from fairbandits.audit.rows import (
     FINDINGS_TABLE,
@@ -28,7 +29,6 @@ from fairbandits.audit.rows import (
     finding_row,
     verdict_row,
     write_committed,
-    write_text,
 )
 from fairbandits.audit.run import WIDTH, exploratory_words, failures, find, width
 from fairbandits.audit.runs import Evidence
@@ -36,6 +36,7 @@ from fairbandits.audit.terminal import explanation, listing
 from fairbandits.audit.totals import Row, tally
 from fairbandits.data.provenance import PACKAGE, git_commit, package_versions
 from fairbandits.data.store import StoreError, replacing
+from fairbandits.data.texts import write_text
 from fairbandits.data.whole import alone
 from fairbandits.engine.kinds import COMPILING, work
 from fairbandits.library.instance import Instance, RandomInstance
@@ -53,7 +54,7 @@ from fairbandits.replication.datasets import collect, read_chunk
 from fairbandits.replication.simulate import _settled, instance_of, write_chunk
 from fairbandits.settings.config import FROZEN, Config, Run
 from fairbandits.settings.experiments import experiment_of
-from fairbandits.settings.models import expect_known, validated
+from fairbandits.settings.models import expect_known, require, validated
 from fairbandits.settings.papers import ExperimentBlock
 from fairbandits.settings.scales import Settings
 from fairbandits.settings.schemas import ConfigError, read_json
@@ -91,10 +92,6 @@ class Rules:
     config: Config
     sources: tuple[Path, ...]  # its file, and those beside it that it imports
 
-    @property
-    def seed(self) -> int:
-        return self.config.root_seed
-
 
 # ------------------------------------------------------------------------------------ the file
 
@@ -126,9 +123,8 @@ def _repeat(config: Config) -> None:
 
 
 def checked_words(rules: Rules) -> str:
-    n = len(rules.study.claims)
-    said = f"{counted(n, 'claim')}; digest {rules.study.digest}, seed {rules.seed}"
-    return f"{rules.study.file}: {said}"
+    study, n = rules.study, counted(len(rules.study.claims), "claim")
+    return f"{study.file}: {n}; digest {study.digest}, seed {rules.config.root_seed}"
 
 
 def _rules(file: Path, seed: int | str) -> Rules:
@@ -150,73 +146,71 @@ def _rules(file: Path, seed: int | str) -> Rules:
 
 def _config(study: Study, file: Path, small: bool = False) -> Config:
     """Return the runs of a study, as those of a paper; a `small` one has few of them."""
-    _check_study(study, file)
-    horizons = _horizons(study)
+    several = isinstance(study.horizon, list | tuple)
+    horizons = list(study.horizon) if several else [study.horizon]
     replicates = study.replicates
+    try:
+        _check_study(study, file, horizons)
+        policies = {name: _policy(given, name, file) for name, given in study.policies.items()}
+    except ValueError as error:
+        raise ConfigError(f"{file}: {error}") from None
     if small:
         made = (item[0] if isinstance(item, tuple) else item for item in study.instances.values())
         arms = max(getattr(instance, "n_arms", 2) for instance in made)
         horizons = [min(2 * arms + 50 * k, horizon) for k, horizon in enumerate(horizons, start=1)]
         replicates = 2
-    policies = {name: _policy(policy, name, file) for name, policy in study.policies.items()}
+    for name, policy in policies.items():
+        policy |= _sourced({"horizons": horizons}) if len(horizons) > 1 else {}
+        policy |= {"observe": list(study.observe[name])} if name in study.observe else {}
+    common = {
+        "checkpoints": CHECKPOINTS,
+        # files small enough for processes to share, and large enough for blocks of replicates
+        "chunk": max(8, -(-replicates // 16)),
+        "policies": policies,
+        **_sourced({"horizon": horizons[-1], "replicates": replicates}),
+    }
     folders = dict.fromkeys(("results", "figures", "logs", "benchmarks"), OWN)
     content = {"seed": FROZEN, "scale": "paper", "papers": [OWN], "pathvars": folders}
     settings, experiments = validated(content, Settings, str(file)), []
-    for name, entry in study.instances.items():
-        made, facts = entry if isinstance(entry, tuple) else (entry, {})
+    for name, given in study.instances.items():
+        made, facts = given if isinstance(given, tuple) else (given, {})
         if not isinstance(made, Instance | RandomInstance):
             raise ConfigError(f"{file}: instances: {name!r} must be an Instance, got {made!r}")
         for key in facts:
             expect_known(key, FACTS, f"{file}: instances: {name!r} cannot have {key!r}")
-        content = _block(name, _facts(made) | facts, policies, horizons, replicates, study)
+        content = {"title": name, **common, **_instance(made, facts)}
         block = validated(content, ExperimentBlock, f"{file}: instances", name)
-        common = settings, [], f"{file}: instances: {name}", SUITE
-        experiments.append(experiment_of(OWN, f"{SUITE}_{name}", block, *common, audit=False))
+        where = settings, [], f"{file}: instances: {name}", SUITE
+        experiments.append(experiment_of(OWN, f"{SUITE}_{name}", block, *where, audit=False))
     return Config(FROZEN, "paper", folders, tuple(experiments))
 
 
-def _horizons(study: Study) -> list[Any]:
-    several = isinstance(study.horizon, list | tuple)
-    return list(study.horizon) if several else [study.horizon]
-
-
-def _check_study(study: Study, file: Path) -> None:
-    """Raise ConfigError unless a study's names and numbers are what they must be."""
+def _check_study(study: Study, file: Path, horizons: Sequence[Any]) -> None:
+    """Raise an error unless a study's names and numbers are what they must be."""
     for name in ("instances", "policies", "observe"):
-        if not isinstance(given := getattr(study, name), Mapping) or (
-            not given and name != "observe"
-        ):
-            raise ConfigError(
-                f"{file}: the study needs {name} by name, {name}={{...}}, got {given!r}"
-            )
+        given = getattr(study, name)
+        needs = f"the study needs {name} by name, {name}={{...}}, got {given!r}"
+        require(isinstance(given, Mapping) and (given or name == "observe"), needs)
     for name in ("instances", "policies"):
         for key in getattr(study, name):
-            if not (isinstance(key, str) and KEY.fullmatch(key)):
-                raise ConfigError(
-                    f"{file}: {name}: a name must be of small letters, digits and _, and not end "
-                    f"like a horizon, such as eight_arms; got {key!r}"
-                )
+            must = "must be of small letters, digits and _, and not end like a horizon, such as"
+            message = f"{name}: a name {must} eight_arms; got {key!r}"
+            require(isinstance(key, str) and KEY.fullmatch(key), message)
     for key in study.observe:
         expect_known(key, study.policies, f"{file}: observe: there is no policy {key!r}")
-    whole = {"horizon": (1, _horizons(study)), "replicates": (2, [study.replicates])}
-    for name, (least, given) in whole.items():
+    for name, least, given in (("horizon", 1, horizons), ("replicates", 2, [study.replicates])):
         for number in given:
-            if type(number) is not int or number < least:
-                raise ConfigError(
-                    f"{file}: {name} must be a whole number of at least {least}, got {number!r}"
-                )
-    try:
-        confidence(study.level)
-    except ValueError as error:
-        raise ConfigError(f"{file}: {error}") from None
+            must = f"must be a whole number of at least {least}, got {number!r}"
+            require(type(number) is int and number >= least, f"{name} {must}")
+    confidence(study.level)
 
 
 def _policy(given: Any, name: str, file: Path) -> dict[str, Any]:
     """Return a policy as an experiment has it, with its name and parameters."""
     made, parameters = given if isinstance(given, tuple) else (given, {})
     if not isinstance(made, type):
-        raise ConfigError(
-            f"{file}: policies: {name!r} must be a class, or a class and its parameters, such as "
+        raise ValueError(
+            f"policies: {name!r} must be a class, or a class and its parameters, such as "
             f"(fb.LFG, {{'eta': 100}}); got {made!r}"
         )
     given = dict(parameters)
@@ -230,7 +224,7 @@ def _policy(given: Any, name: str, file: Path) -> dict[str, Any]:
             signature = ()
         needed = [parameter.name for parameter in signature if parameter.default is parameter.empty]
     given = {key: "instance" for key in needed if key in (*FACTS, *ARE_QUOTAS)} | given
-    block = {"label": name, "parameters": _all_sourced(given)}
+    block = {"label": name, "parameters": _sourced(given)}
     ours = made.__module__.partition(".")[0] == PACKAGE.name
     known = (key for key in POLICIES if ours and issubclass(made, POLICIES[key]))
     if registered := next(known, ""):
@@ -239,68 +233,36 @@ def _policy(given: Any, name: str, file: Path) -> dict[str, Any]:
         home = importable(f"{Path(inspect.getfile(made)).name}:{made.__name__}", file.parent)
         own_policies.source_hash(home)
     except (ValueError, OSError, TypeError) as error:
-        raise ConfigError(f"{file}: policies: {name!r}: {error}") from None
+        raise ValueError(f"policies: {name!r}: {error}") from None
     return block | {"policy": home}
 
 
-def _block(
-    name: str,
-    facts: dict[str, Any],
-    policies: Mapping[str, Mapping[str, Any]],
-    horizons: Sequence[int],
-    replicates: int,
-    study: Study,
-) -> dict[str, Any]:
-    """Return an instance's experiment, with all that a paper says of one."""
-    of_drawn = ("arms", "low", "high", "decimals", "fixed")
-    drawn = {key: facts.pop(key) for key in of_drawn if key in facts}
-    law, spread = facts.pop("law"), facts.pop("spread", None)
-    several = {"horizons": _sourced(list(horizons))} if len(horizons) > 1 else {}
-    watched = {key: {"observe": list(names)} for key, names in study.observe.items()}
-    block = {
-        "title": name,
-        "figures": [],
-        "horizon": _sourced(horizons[-1]),
-        "replicates": _sourced(replicates),
-        "laws": _sourced([law]),
-        "checkpoints": CHECKPOINTS,
-        # files small enough for processes to share, and large enough for blocks of replicates
-        "chunk": max(8, -(-replicates // 16)),
-        "policies": {
-            key: {**policy, **several, **watched.get(key, {})} for key, policy in policies.items()
-        },
-        **_all_sourced(facts),
-    }
-    block |= {"drawn_means": _all_sourced(drawn)} if drawn else {}
-    return block | ({"spread": {law: _sourced(spread)}} if spread is not None else {})
+def _instance(made: Instance | RandomInstance, more: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what an experiment says of an instance; `more` are facts in place of its own."""
+    facts = {name: fact for name in FACTS if (fact := getattr(made, name, ())) not in ((), None)}
+    if "quotas" in facts:
+        facts["quotas"] = [*map(str, facts["quotas"])]
+    block = _sourced({"laws": [made.law], **facts, **more})
+    if made.law in ("gaussian", "beta") and made.spread is not None:
+        block["spread"] = _sourced({made.law: made.spread})
+    if isinstance(made, Instance):
+        return block | _sourced({"means": made.means})
+    groups = facts.get("groups", ())
+    firsts = [sum(groups[:k]) for k in range(len(groups))]
+    low, high = (
+        [end[k] for k in firsts] if isinstance(end, tuple) else end for end in (made.low, made.high)
+    )
+    drawn = {"arms": made.n_arms, "low": low, "high": high, "decimals": made.decimals}
+    drawn |= {"fixed": [*map(list, made.fixed)]}
+    given = {name: value for name, value in drawn.items() if value not in (None, [])}
+    return block | {"drawn_means": _sourced(given)}
 
 
-def _facts(made: Any) -> dict[str, Any]:
-    """Return an instance's facts as an experiment has them; those that it lacks are left out."""
-    facts = {name: getattr(made, name, ()) for name in FACTS}
-    facts["quotas"] = [*map(str, facts["quotas"])]
-    facts |= {"law": made.law, "spread": made.spread if made.law in ("gaussian", "beta") else None}
-    if isinstance(made, RandomInstance):
-        groups = facts["groups"]
-        firsts = [sum(groups[:k]) for k in range(len(groups))]
-        for name in ("low", "high"):
-            end = getattr(made, name)
-            facts[name] = [end[k] for k in firsts] if isinstance(end, tuple) else end
-        facts |= {"arms": made.n_arms, "decimals": made.decimals}
-        facts["fixed"] = list(map(list, made.fixed))
-    else:
-        facts["means"] = made.means
-    plain = {name: list(fact) if isinstance(fact, tuple) else fact for name, fact in facts.items()}
-    return {name: fact for name, fact in plain.items() if fact is not None and fact != []}
-
-
-def _sourced(value: Any) -> dict[str, Any]:
-    return {"value": value, "provenance": "chosen", "source": "the study"}
-
-
-def _all_sourced(values: Mapping[str, Any]) -> dict[str, Any]:
+def _sourced(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return values as experiments have them, each with its source."""
     plain = {key: list(item) if isinstance(item, tuple) else item for key, item in values.items()}
-    return {key: _sourced(item) for key, item in plain.items()}
+    source = {"provenance": "chosen", "source": "the study"}
+    return {key: {"value": item, **source} for key, item in plain.items()}
 
 
 # ------------------------------------------------------------------------------------- the runs
@@ -473,9 +435,10 @@ def _rows(rules: Rules, results: Path) -> tuple[list[Row], list[Row]]:
 
 
 def _seed_words(rules: Rules) -> str:
+    seed = rules.config.root_seed
     if rules.config.exploratory:
-        return exploratory_words(str(rules.seed))
-    return f"The seed {rules.seed} follows from the files."
+        return exploratory_words(str(seed))
+    return f"The seed {seed} follows from the files."
 
 
 def _of(entry: Frozen) -> str:

@@ -1,9 +1,11 @@
 """How many replicates a mean needs, so that their number is fixed before the runs."""
 
+from bisect import bisect_left
+
 import numpy as np
 import scipy
 
-from fairbandits.audit.finding import confidence, number
+from fairbandits.audit.inputs import confidence, number
 from fairbandits.audit.limits import EXPONENTIAL, LEAST_SKEW, PER_L_SKEW, stretched
 
 #: Fewest replicates, and of laws with a skewness above 1, which shorter samples do not show.
@@ -35,16 +37,11 @@ def n_for(
     def is_enough(n: int) -> bool:
         return power_of_mean(n, effect / sd, skewness, level) >= power
 
-    high = FEWEST_SKEWED if skewness > 1 else FEWEST
-    low = high - 1
-    while not is_enough(high):
-        low, high = high, 2 * high
-        if high > MOST:
-            raise ValueError(f"more than {MOST} replicates would be needed")
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if is_enough(middle) else (middle, high)
-    return high
+    fewest = FEWEST_SKEWED if skewness > 1 else FEWEST
+    n = bisect_left(range(MOST + 1), True, lo=fewest, key=is_enough)
+    if n > MOST:
+        raise ValueError(f"more than {MOST} replicates would be needed")
+    return n
 
 
 def power_of_mean(n: int, effect: float, skewness: float, level: float) -> float:

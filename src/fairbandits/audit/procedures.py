@@ -1,6 +1,7 @@
 """The five procedures that a claim can ask: pure functions from data to a `Finding`."""
 
 import inspect
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -40,3 +41,21 @@ def judged_against(name: str, settings: Mapping[str, Any], finding: Finding) -> 
             printed = finding.also.get("printed")
             against = {"zero": 0.0} if printed is None else {"printed": printed}
     return {key: float(value) for key, value in against.items()}
+
+
+def range_of(
+    name: str, settings: Mapping[str, Any], against: Mapping[str, float]
+) -> tuple[float, float]:
+    """Return the range of a finding's statistic in which the claim holds."""
+    low = high = next(iter(against.values()), None)
+    claim = settings.get("claim", "at most")
+    match name:
+        case "exact" if "printed" in against:
+            return low, high
+        case "exact":
+            return -math.inf, settings.get("tolerance") or 0.0
+        case "mean" if claim == "equal":
+            return against["smallest"], against["largest"]
+        case "slope":
+            low, high = low - against["margin"], high + against["margin"]
+    return -math.inf if claim == "at most" else low, math.inf if claim == "at least" else high

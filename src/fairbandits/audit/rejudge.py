@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 
 from fairbandits.audit.claims import Paper, without
 from fairbandits.audit.judge import judge
-from fairbandits.audit.rows import VERDICTS_TABLE, csv_rows, csv_text, write_text
+from fairbandits.audit.rows import VERDICTS_TABLE
 from fairbandits.audit.run import find
 from fairbandits.audit.sentences import AGREEMENT, agreement
+from fairbandits.data.texts import csv_rows, write_csv
 from fairbandits.settings.config import Config
 from fairbandits.settings.scales import folders_in
 from fairbandits.settings.schemas import ROOT
@@ -77,12 +78,11 @@ def summary(salt: str, again: Sequence[Again]) -> list[str]:
 
 def record(salt: str, again: Iterable[Again], table: Path = AGREEMENT) -> None:
     """Write the agreement of primary claims under a salt, in place of those of other releases."""
-    new, release = {(row.claim, salt): row for row in again if row.primary}, latest()["release"]
-    rows = [row for row in agreement(table) if (row["claim"], row["salt"]) not in new]
-    lines = [[row[name] for name in COLUMNS] for row in rows]
-    lines += [
-        [release, row.claim, salt, row.verdict, row.found, "yes" if row.agrees else "no"]
-        for row in new.values()
-    ]
-    write_text(table, csv_text([COLUMNS, *sorted(lines)]))
+    lines = {(row["claim"], row["salt"]): row for row in agreement(table)}
+    for row in again:
+        if row.primary:
+            line = latest()["release"], row.claim, salt, row.verdict, row.found
+            line += ("yes" if row.agrees else "no",)
+            lines[row.claim, salt] = dict(zip(COLUMNS, line, strict=True))
+    write_csv(table, COLUMNS, [lines[key] for key in sorted(lines)])
     agreement.cache_clear()

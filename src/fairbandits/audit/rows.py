@@ -2,11 +2,11 @@
 
 import csv
 import hashlib
-import io
 import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
+from operator import itemgetter
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple, Self
 
@@ -16,10 +16,11 @@ from fairbandits.audit.claims import OWN, Claim, Papers, claims_of, committed, s
 from fairbandits.audit.code import audit_code
 from fairbandits.audit.finding import CONFIRMATORY, EXPLORATORY, FAILED, Answer
 from fairbandits.audit.judge import Verdict
-from fairbandits.audit.totals import Row, left_out
+from fairbandits.audit.totals import Row, grouped, left_out
 from fairbandits.data import store
 from fairbandits.data.provenance import joint
 from fairbandits.data.store import StoreError, read_footer
+from fairbandits.data.texts import csv_text
 from fairbandits.numerals import first_digits
 from fairbandits.replication.datasets import expect
 from fairbandits.settings.config import FROZEN
@@ -274,39 +275,21 @@ def stale(path: Path, papers: Papers, kind: str = "verdicts", paper: str = "") -
 # --------------------------------------------------------------------------------------- CSV
 
 
-def csv_text(rows: Iterable[Iterable[Any]]) -> str:
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(rows)
-    return text.getvalue()
-
-
-def csv_rows(path: Path) -> list[dict[str, str]]:
-    """Return the rows of a CSV file by their columns; none without a file."""
-    if not path.is_file():
-        return []
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a text, whole or not at all."""
-    with store.replacing(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
-
-
 def in_short(files: Iterable[str]) -> list[str]:
     """Return paths of files, those in one folder joined with braces, as shells write it.
 
     >>> in_short(["banditq/arms/5.parquet", "banditq/arms/10.parquet", "banditq/one.parquet"])
     ['banditq/arms/{5,10}.parquet', 'banditq/one.parquet']
     """
-    kept: dict[tuple[str, str], list[str]] = {}
-    for path in map(PurePosixPath, files):
-        alone = len(path.parts) < 3  # a suite has a folder of its own
-        kept.setdefault((str(path.parent), path.stem if alone else ""), []).append(path.stem)
+
+    def home(path: PurePosixPath) -> PurePosixPath:
+        return path.parent if len(path.parts) > 2 else path  # a suite has a folder of its own
+
     return [
-        f"{folder}/{names[0] if len(names) == 1 else '{' + ','.join(names) + '}'}.parquet"
-        for (folder, _), names in kept.items()
+        f"{path.parent}/{{{','.join(other.stem for other in (path, *others))}}}.parquet"
+        if others
+        else str(path)
+        for path, *others in grouped(map(PurePosixPath, files), home).values()
     ]
 
 
@@ -343,7 +326,7 @@ def _settings_from(text: str) -> dict[str, Any]:
 
 #: Column of a committed table -> its text from a row, and its value from the text; others are text.
 AS_TEXT: dict[str, Callable[[Row], str]] = {
-    "id": lambda row: row["claim"],
+    "id": itemgetter("claim"),
     "test": lambda row: "" if row["test"] == row["phrase"] else row["test"],
     "tags": lambda row: " ".join(row["tags"]),
     "settings": lambda row: "; ".join(  # only a text stands without JSON

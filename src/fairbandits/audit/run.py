@@ -1,6 +1,5 @@
 """The audit's commands: their input, their order, their output."""
 
-import hashlib
 import re
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -9,7 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from fairbandits.audit import freeze, rows, sentences, terminal
+from fairbandits.audit import freeze, rows, terminal
 from fairbandits.audit.answers import answers
 from fairbandits.audit.claims import (
     Claim,
@@ -23,12 +22,13 @@ from fairbandits.audit.claims import (
 from fairbandits.audit.finding import FAILED, OUTCOMES, Answer
 from fairbandits.audit.judge import judge
 from fairbandits.audit.procedures import settings_of
-from fairbandits.audit.rows import ANEW, Made, answer_of, csv_rows, csv_text, read, verdict_row
+from fairbandits.audit.rows import ANEW, Made, answer_of, read, verdict_row
 from fairbandits.audit.runs import Evidence
 from fairbandits.audit.staleness import chosen_seed, latest_verdicts
-from fairbandits.audit.totals import Row, tally
+from fairbandits.audit.totals import Row, grouped, tally
 from fairbandits.data.provenance import git_commit
 from fairbandits.data.store import StoreError, read_footer
+from fairbandits.data.texts import csv_rows, write_csv
 from fairbandits.data.whole import alone
 from fairbandits.settings.config import FROZEN, Config, load_config
 from fairbandits.settings.formulas import plain
@@ -42,7 +42,7 @@ from fairbandits.settings.variants import setting_of
 #: the hash of the release's files, `now` that of the files that ran.
 RUNS_TABLE = "runs.csv"
 OF_RUNS = ("paper", "rules", "seed", "salt", "totals", "release", "frozen", "findings", "now")
-WHEN = ("date", "commit")
+OF_RUNS += ("date", "commit")
 #: What lists the claims, for messages.
 LISTING = "`fairbandits claims` lists all"
 #: Where in a file of claims a message comes from.
@@ -88,10 +88,8 @@ def find(
 
 def failures(findings: Sequence[Answer]) -> Iterator[str]:
     """Yield a line for each reason of failures: its first claim, and how many it has."""
-    reasons: dict[str, list[Answer]] = {}
-    for finding in findings:
-        if finding.verdict == FAILED:
-            reasons.setdefault(PLACE.sub("", finding.message), []).append(finding)
+    failed = (finding for finding in findings if finding.verdict == FAILED)
+    reasons = grouped(failed, lambda finding: PLACE.sub("", finding.message))
     for first, *others in reasons.values():
         where = ", ".join(filter(None, (first.claim, first.test, first.reading, first.each)))
         more = len({finding.claim for finding in others} - {first.claim})
@@ -146,24 +144,19 @@ def add_runs(
     history: Path, papers: Papers, verdicts: Sequence[Row], lines: Sequence[Mapping[str, str]]
 ) -> None:
     """Add a line for each paper to the history of runs, unless the same is there."""
-    known, frozen = csv_rows(history), latest()
-    said = {tuple(row[name] for name in OF_RUNS[:-1]) for row in known}  # code may be mended
-    new = []
+    known, frozen, new = csv_rows(history), latest(), []
     for slug, paper in papers.items():
         heads = [row for row in verdicts if row["headline"] and row["paper"] == slug]
         content = sorted(line["content"] for line in lines if line["claim"] in paper.claims)
-        made = [slug, paper.digest, chosen_seed(heads) or FROZEN, "", str(tally(heads))]
-        made += [frozen["release"], frozen["hash"][:16]]
-        made.append(hashlib.sha256(" ".join(content).encode()).hexdigest()[:16])
-        if tuple(made) not in said:
-            new.append(made)
-    if not new:
-        return
-    now = freeze.joint(freeze.hashes())[:16]
-    when = datetime.now(UTC).strftime("%Y-%m-%d"), git_commit()
-    new = [[*made, now, *when] for made in new]
-    before = [[row[name] for name in (*OF_RUNS, *WHEN)] for row in known]
-    rows.write_text(history, csv_text([(*OF_RUNS, *WHEN), *before, *new]))
+        line = {"paper": slug, "rules": paper.digest, "seed": chosen_seed(heads) or FROZEN}
+        line |= {"salt": "", "totals": str(tally(heads)), "release": frozen["release"]}
+        line |= {"frozen": frozen["hash"][:16], "findings": freeze.digest_of(content, " ")}
+        if not any(line.items() <= row.items() for row in known):  # code may be mended
+            new.append(line)
+    if new:
+        now = {"now": freeze.joint(freeze.hashes())[:16], "commit": git_commit()}
+        now |= {"date": datetime.now(UTC).strftime("%Y-%m-%d")}
+        write_csv(history, OF_RUNS, [*known, *(line | now for line in new)])
 
 
 def claims_words(
@@ -275,7 +268,7 @@ def what_if(
     lines = [exploratory_words(made.seed), ""] if made.exploratory else []
     lines += [f"{asked.id}: {plain(asked.statement)}", "", f"What if {said}?"]
     lines += [f"  {phrase}" for phrase in dict.fromkeys(r["phrase"] for r in pairs if r["phrase"])]
-    lines += ["", *sentences.aligned(sentences.cases_table(pairs, names)), ""]
+    lines += ["", *terminal.aligned(terminal.cases_table(pairs, names)), ""]
     lines.append("Both are computed now, from the data at hand, and nothing is written.")
     return "\n".join(lines)
 

@@ -8,6 +8,7 @@ round, arm), without the axes that a measure does not have.
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import cached_property
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -15,8 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from fairbandits.audit.arrays import late_weights, logspaced
-from fairbandits.audit.cells import Cell, Recorded
-from fairbandits.audit.measures import measure_of, measures
+from fairbandits.audit.measures import Cell, Recorded
 from fairbandits.audit.tests import LABELS, READINGS, in_words, labelled
 from fairbandits.data.provenance import replay_code
 from fairbandits.data.store import StoreError, read_footer, read_table
@@ -64,7 +64,7 @@ class Runs(Sequence):
                 raise ValueError(_unknown(problem, patterns[0], homes))
             cells = [cell for cell in cells if _homes(cell) & chosen]
         for name, wanted in coordinates.items():
-            having = [(cell, _value(cell, name)) for cell in cells if _has(cell, name)]
+            having = [(cell, cell.coordinate(name)) for cell in cells if cell.has(name)]
             kept = [cell for cell, value in having if _is_one_of(value, wanted)]
             if not having:
                 keys = ("T", "N", "tau", "law", "policy")
@@ -97,35 +97,29 @@ class Runs(Sequence):
         """Loop over groups with the same coordinates, which label cases; one can be a reading."""
         groups: dict[tuple, list[Cell]] = {}
         for cell in self._cells:
-            key = tuple(_value(cell, name) for name in (*names, *filter(None, [reading])))
-            groups.setdefault(key, []).append(cell)
-        cases = labelled(
-            LABELS,
-            (
-                ([in_words(*pair) for pair in zip(names, key, strict=False)], type(self)(cells))
-                for key, cells in groups.items()
-            ),
-        )
-        if not reading:
-            return cases
-        under = labelled(READINGS, (([key[-1]], key[-1]) for key in groups))
+            key = tuple(cell.coordinate(name) for name in names)
+            under = [cell.coordinate(reading)] if reading else []
+            groups.setdefault((key, *under), []).append(cell)
+        labels = ([in_words(*pair) for pair in zip(names, key, strict=True)] for key, *_ in groups)
+        cases = labelled(LABELS, zip(labels, map(type(self), groups.values()), strict=True))
+        under = labelled(READINGS, ((names, None) for _, *names in groups))
         return (group for _, group in zip(under, cases, strict=True))
 
     @property
     def longest(self) -> Self:
         """The runs with the largest horizon."""
-        return self(T=max(cell.coordinate("T") for cell in self._cells))
+        return self(T=max(cell.horizon for cell in self._cells))
 
     @property
     def shortest(self) -> Self:
         """The runs with the smallest horizon."""
-        return self(T=min(cell.coordinate("T") for cell in self._cells))
+        return self(T=min(cell.horizon for cell in self._cells))
 
     def over(self, name: str | Callable, of: str | Callable) -> Points:
         """Return a coordinate of each run, in its order, and the runs' values, for a slope."""
         x = name if callable(name) else lambda run: getattr(run, name)
         value = of if callable(of) else lambda run: run.end(of)
-        pairs = sorted(((x(run), run) for run in self), key=lambda pair: pair[0])
+        pairs = sorted(((x(run), run) for run in self), key=itemgetter(0))
         if len({position for position, _ in pairs}) < len(pairs):
             raise ValueError(f"two runs have one value on the axis of the slope: {self}")
         return Points([position for position, _ in pairs], [value(run) for _, run in pairs])
@@ -143,7 +137,7 @@ class Runs(Sequence):
         """Return a coordinate, which all runs share: policy, law, T, N, tau, parameters."""
         if name.startswith("_"):
             raise AttributeError(name)
-        values = [_value(cell, name) for cell in self._cells]
+        values = [cell.coordinate(name) for cell in self._cells]
         if any(value != values[0] for value in values):
             raise ValueError(f"{name} is not one value here: {', '.join(map(str, values))}")
         return values[0]
@@ -156,11 +150,11 @@ class Runs(Sequence):
     def __getitem__(self, name: str | int) -> Any:
         if isinstance(name, int):
             return type(self)([self._cells[name]])
-        return measure_of(name, self.config).value(self.config)
+        return self.config[name]
 
     def at(self, name: str, rounds: Any) -> np.ndarray:
         """Return a measure at the last recorded round at or before one, or each of several."""
-        axes, values = measure_of(name, self.config).axes, self[name]
+        axes, values = self.config.measure(name).axes, self[name]
         return values if "t" not in axes else self.pick(values, rounds, "r" in axes)
 
     def end(self, name: str) -> np.ndarray:
@@ -243,17 +237,16 @@ class Evidence:
     def problem(self, experiment: Experiment) -> str:
         """Return why an experiment's dataset cannot be judged, empty if it can; check it once."""
         file = self.results / experiment.dataset
-        if file in self._problems:
-            return self._problems[file]
-        self._problems[file] = ""
-        try:
-            footer = read_footer(file)
-            expect_experiment(footer, experiment, file)
-            expect(footer, {"seed": self.config.root_seed}, file)
-            self.small |= shrunk(footer, experiment)
-            expect_all_rows(file, guarded=True)
-        except StoreError as error:
-            self._problems[file] = str(error)
+        if file not in self._problems:
+            self._problems[file] = ""
+            try:
+                footer = read_footer(file)
+                expect_experiment(footer, experiment, file)
+                expect(footer, {"seed": self.config.root_seed}, file)
+                self.small |= shrunk(footer, experiment)
+                expect_all_rows(file, guarded=True)
+            except StoreError as error:
+                self._problems[file] = str(error)
         return self._problems[file]
 
     def _of(self, block: Experiment) -> list[Cell]:
@@ -261,11 +254,10 @@ class Evidence:
         if key not in self._known:
             if problem := self.problem(block):
                 raise StoreError(problem)
-            sizes = {k: sum(c.run.values.nbytes for c in cells) for k, cells in self._known.items()}
-            while sum(sizes.values()) > KEPT:  # the first that was read goes first
-                oldest = next(iter(sizes))
-                del sizes[oldest], self._known[oldest]
-            self._known[key] = list(self.cells(block))
+            kept = self._known
+            while sum(c.run.values.nbytes for cells in kept.values() for c in cells) > KEPT:
+                del kept[next(iter(kept))]  # what was read first
+            kept[key] = list(self.cells(block))
         self.read[key] = None
         return self._known[key]
 
@@ -310,18 +302,6 @@ class _Columns(Mapping):
 
 def _flat(names: Iterable[str | Iterable[str]]) -> list[str]:
     return [item for name in names for item in ([name] if isinstance(name, str) else name)]
-
-
-def _has(cell: Cell, name: str) -> bool:
-    """Whether a cell has a coordinate: one of its own, or a measure that is one number."""
-    known = measures(cell.paper)
-    return cell.has(name) or (name in known and known[name].axes == "")
-
-
-def _value(cell: Cell, name: str) -> Any:
-    if cell.has(name) or not _has(cell, name):
-        return cell.coordinate(name)
-    return float(measures(cell.paper)[name].value(cell))
 
 
 def _homes(cell: Cell) -> set[str]:

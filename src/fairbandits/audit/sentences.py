@@ -2,30 +2,30 @@
 
 import math
 import re
-import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
+from operator import itemgetter
 from pathlib import Path
 
-from fairbandits.audit.claims import LEVEL, Claim, Paper
+from fairbandits.audit.claims import LEVEL, Claim
 from fairbandits.audit.finding import (
     DEPENDS,
-    EXPLORATORY,
+    EMPTY,
     FAILED,
     INCONCLUSIVE,
     NOT_REPRODUCED,
     OUTCOMES,
     REPRODUCED,
-    STATUSES,
+    empty_by,
     tally,
 )
 from fairbandits.audit.grades import NEEDED
 from fairbandits.audit.multiplicity import holm_count
-from fairbandits.audit.rows import csv_rows
-from fairbandits.audit.totals import Row
+from fairbandits.audit.procedures import range_of
+from fairbandits.audit.totals import Row, grouped
+from fairbandits.data.texts import csv_rows
 from fairbandits.numerals import measured, significant
-from fairbandits.settings.formulas import plain
 from fairbandits.settings.schemas import ROOT
 from fairbandits.settings.seeds import latest
 
@@ -44,18 +44,11 @@ UNDECIDED = {
     "TIE": "it is equal in most replicates",
     "PRE-ASYMPTOTIC": "the claim is about T → ∞, and these horizons are finite",
 }
-#: Tag of what holds and supports nothing -> why.
-EMPTY = {
-    "TRIVIAL": "as the same holds of the control",
-    "VACUOUS": "as nothing could have failed",
-}
 #: Verdicts under other seeds, and what is said of a claim that derivations and enumeration decide.
 AGREEMENT = ROOT / "audit" / "agreement.csv"
 NOTHING_DRAWN = "What decides it is the same under other seeds: no run of ours is read."
 #: Why a case without data has no answer.
 UNMET = "no run, arm or round meets the condition of the claim"
-#: A name, which begins with a capital within a sentence too.
-NAME = re.compile(r"(Bernoulli|Eqs?\.?|Instance|Lemma|Section|Theorem)\b|\S*[A-Z]\S*[A-Z]")
 BOTH = {"at most": "at least", "at least": "at most"}
 SIDES = {"at most": ("upper", "high"), "at least": ("lower", "low")}
 
@@ -96,25 +89,9 @@ def limits(row: Row, between: str = " to ") -> str:
     return f"{measured(low)}{between}{measured(high)}"
 
 
-def interval(row: Row) -> str:
-    said = limits(row, ", ")
-    return said and f"[{said}]"
-
-
 def claimed(row: Row) -> tuple[float, float]:
     """Return the range of a row's number in which the claim holds."""
-    low = high = row["reference"]
-    claim = row["settings"].get("claim", "at most")
-    match row["procedure"]:
-        case "exact" if "printed" in row["against"]:
-            return low, high
-        case "exact":
-            return -math.inf, row["settings"].get("tolerance") or 0.0
-        case "mean" if claim == "equal":
-            return row["against"]["smallest"], row["against"]["largest"]
-        case "slope":
-            low, high = low - row["against"]["margin"], high + row["against"]["margin"]
-    return -math.inf if claim == "at most" else low, math.inf if claim == "at least" else high
+    return range_of(row["procedure"], row["settings"], row["against"])
 
 
 def limit(row: Row) -> str:
@@ -129,6 +106,12 @@ def limit(row: Row) -> str:
     return (
         f"at least {chosen(low)}" if high == math.inf else f"from {chosen(low)} to {chosen(high)}"
     )
+
+
+def common_limit(cases: Sequence[Row]) -> str:
+    """Return the limit that all cases have; empty if they differ."""
+    first, *others = dict.fromkeys(map(limit, cases)) or [""]
+    return "" if others else first
 
 
 def chosen(value: float) -> str:
@@ -181,16 +164,20 @@ def replicates_that_decide(row: Row) -> str:
     return f"about {more} would decide it, if the estimate is the true value"
 
 
+def bounded(row: Row) -> str:
+    """Return a row's number with its name and bounds; empty without one."""
+    value, between = number(row), limits(row)
+    return value and f"{quantity(row)}: {value}{between and f' ({between})'}"
+
+
 def evidence(row: Row) -> str:
     """Return a finding's number with its name, bounds and n in words, or why there is none."""
     if row["verdict"] == FAILED:
         return row["message"] or "it failed"
     if why := unmet(row):
         return why
-    if not (value := number(row)):
+    if not (said := bounded(row)):
         return f"{row['phrase']}: none, since it is not positive at enough horizons"
-    between = limits(row)
-    said = f"{quantity(row)}: {value}{between and f' ({between})'}"
     return said if is_count(row) or row["n"] == 1 else f"{said}, n = {sample(row)}"
 
 
@@ -257,15 +244,6 @@ def verdict(row: Row) -> str:
     return ", ".join(filter(None, parts))
 
 
-def is_exploratory(row: Row) -> bool:
-    return row["status"] == EXPLORATORY
-
-
-def status(name: str) -> str:
-    """Return the status of a verdict and what it means."""
-    return f"{name}: {STATUSES[name]}"
-
-
 def basis(claim: Claim) -> str:
     if claim.basis == "printed":
         return ""
@@ -293,7 +271,7 @@ def readings_in_words(rows: Sequence[Row]) -> str:
     return f"under {names[0]}" if names else ""
 
 
-def came_again(tested: Claim, paper: Paper, findings: Iterable[Row]) -> str:
+def came_again(tested: Claim, findings: Iterable[Row]) -> str:
     """Return under how many salts a claim's verdict is the same, in words; empty if under none.
 
     `findings` are those of the claim.
@@ -318,10 +296,7 @@ def agreement(table: Path) -> list[dict[str, str]]:
 
 def by_test(findings: Iterable[Row]) -> dict[str, list[Row]]:
     """Return findings by their test, in the order of the claim."""
-    tests: dict[str, list[Row]] = {}
-    for row in findings:
-        tests.setdefault(row["test"], []).append(row)
-    return tests
+    return grouped(findings, itemgetter("test"))
 
 
 def cases_in_words(cases: Sequence[Row]) -> str:
@@ -342,8 +317,7 @@ def is_identical(row: Row) -> bool:
 
 def is_empty(row: Row) -> str:
     """Return the tag for which a case that holds supports nothing; empty if it is no such case."""
-    tags = EMPTY.keys() & {*row["tags"]} if row["verdict"] == INCONCLUSIVE else ()
-    return next(iter(tags), "")
+    return empty_by(row["verdict"], row["tags"])
 
 
 def why(row: Row, findings: Iterable[Row]) -> Iterator[str]:
@@ -351,8 +325,7 @@ def why(row: Row, findings: Iterable[Row]) -> Iterator[str]:
     rows = [case for case in findings if case["decides"] and case["verdict"] != FAILED]
     rows = [case for case in rows if not row["reading"] or case["reading"] in ("", row["reading"])]
     for cases in by_test(rows).values():
-        ends = limit(cases[0]) if len({limit(case) for case in cases}) == 1 else ""
-        phrase = cases[0]["phrase"]
+        ends, phrase = common_limit(cases), cases[0]["phrase"]
         if len(cases) > 1:
             counts = Counter(case["verdict"] for case in cases)
             empty = Counter(filter(None, map(is_empty, cases)))
@@ -394,8 +367,7 @@ def qualifying(findings: Iterable[Row]) -> list[str]:
     """Return a sentence for each test that qualifies a claim's verdict without deciding it."""
     said = []
     for cases in by_test(row for row in findings if not row["decides"]).values():
-        worst = min(cases, key=against)
-        ends = limit(worst) if len({limit(case) for case in cases}) == 1 else ""
+        worst, ends = min(cases, key=against), common_limit(cases)
         asked = sentence(f"{worst['phrase']}{f': {ends}?' if ends else ':'}")
         value = evidence(worst).removeprefix(f"{quantity(worst)}: ")
         if len(cases) == 1:
@@ -409,53 +381,3 @@ def qualifying(findings: Iterable[Row]) -> list[str]:
 def sentence(text: str) -> str:
     """Return text that begins with a capital, unless with a symbol or a function."""
     return text[:1].upper() + text[1:] if re.match(r"a |[^\W\d_]{2,}(?![\w(])", text) else text
-
-
-def inside(text: str) -> str:
-    """Return the words of a reading as they are within a sentence."""
-    return text if NAME.match(text) else text[:1].lower() + text[1:]
-
-
-# ---------------------------------------------------------------------------------- as text
-
-
-def fact(width: int, name: str, text: str) -> list[str]:
-    """Return a named text as lines of at most this width; none without a text."""
-    if not text:
-        return []
-    indent = max(10, len(name) + 2) if name else 4
-    return textwrap.wrap(
-        plain(text),
-        max(width, 2 * indent),
-        initial_indent=f"  {name}".ljust(indent) + "  ",
-        subsequent_indent=" " * (indent + 2),
-        break_on_hyphens=False,
-        break_long_words=False,
-    )
-
-
-def aligned(table: Sequence[Sequence[str]], right: Sequence[str] = ()) -> list[str]:
-    """Return a table as lines with aligned columns; those named in `right` at their right ends."""
-    sizes = [max(map(len, column)) for column in zip(*table, strict=True)]
-    signs = [">" if name in right else "<" for name in (table[0] if table else ())]
-    form = "".join(f"  {{:{sign}{size}}}" for sign, size in zip(signs, sizes, strict=True))
-    return [form.format(*row).rstrip() for row in table]
-
-
-def cases_table(rows: Sequence[Row], names: Sequence[str] = ()) -> list[list[str]]:
-    """Return a table with a line per case, `names` before them, without empty columns."""
-    columns = {
-        "": list(names),
-        "case": [plain(row["each"]) for row in rows],
-        "reading": [row["reading"].replace("_", " ") for row in rows],
-        "verdict": [verdict(row) for row in rows],
-        "number": [number(row) for row in rows],
-        "bounds": list(map(interval, rows)),
-        "limit": list(map(limit, rows)),
-        "control": [row["control"] for row in rows],
-        "n": [significant(row["n"]) for row in rows],
-        "p": [p_value(row["p"]).removeprefix("= ") for row in rows],
-        "why": [row["message"] or undecided(row) for row in rows],
-    }
-    kept = {title: cells for title, cells in columns.items() if any(cells)}
-    return [list(kept), *map(list, zip(*kept.values(), strict=True))]

@@ -3,15 +3,15 @@
 import json
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
+from operator import itemgetter
 from typing import Any
 
 from fairbandits.audit import sentences
 from fairbandits.audit.claims import Claim, Papers, stands_for
-from fairbandits.audit.finding import EXPLORATORY, FAILED, GRADES, OF_INCONSISTENCY, TAGS
+from fairbandits.audit.finding import EXPLORATORY, FAILED, GRADES, OF_INCONSISTENCY, STATUSES, TAGS
 from fairbandits.audit.rows import NUMBERS, finite, short
-from fairbandits.audit.sentences import aligned, fact
-from fairbandits.audit.totals import Row, left_out, tally
-from fairbandits.numerals import measured
+from fairbandits.audit.totals import Row, grouped, left_out, tally
+from fairbandits.numerals import measured, significant
 from fairbandits.settings.formulas import plain
 
 #: Minimum width of the statement column.
@@ -28,26 +28,24 @@ def listing(rows: Sequence[Row], width: int) -> str:
     """Return claims as lines of at most `width` columns, with as many of their facts as fit."""
     heads = [row for row in rows if row["headline"]]
     lines = []
-    for paper in dict.fromkeys(row["paper"] for row in heads):
-        of_paper = [row for row in heads if row["paper"] == paper]
+    for paper, of_paper in grouped(heads, itemgetter("paper")).items():
         counting = [row for row in of_paper if not row["left_out"]]
         others = [row for row in of_paper if row["left_out"]]
         below = f"{len(of_paper)} below; " if others else ""
         lines.append(f"{paper}: {below}{tally(of_paper)}")
         lines += [*_table(counting, width), ""] if counting else []
         lines += ["in no total:", *_table(others, width), ""] if others else []
-    if any(map(sentences.is_exploratory, heads)):
-        lines.append(f"* {sentences.status(EXPLORATORY)}")
+    if any(row["status"] == EXPLORATORY for row in heads):
+        lines.append(f"* {EXPLORATORY}: {STATUSES[EXPLORATORY]}")
     return "\n".join(lines).rstrip()
 
 
 def _table(rows: Sequence[Row], width: int) -> list[str]:
     cells = [["claim", "verdict", "number", "unit", "bounds", "n"]]
     for row in rows:
-        facts = measured(row["statistic"]), row["unit"], sentences.interval(row), short(row["n"])
-        cells.append(
-            [row["claim"], sentences.verdict(row) + " *" * sentences.is_exploratory(row), *facts]
-        )
+        facts = measured(row["statistic"]), row["unit"], interval(row), short(row["n"])
+        mark = " *" * (row["status"] == EXPLORATORY)
+        cells.append([row["claim"], sentences.verdict(row) + mark, *facts])
     sizes = [max(map(len, column)) for column in zip(*cells, strict=True)]
     # columns that do not fit are dropped from the right; claim and verdict always stand
     fitting = (k for k in range(3, len(sizes) + 1) if sum(sizes[:k]) + 2 * k <= width)
@@ -85,7 +83,7 @@ def explanation(
         "same as": claim.alias_of,
         "by": ", ".join(claim.judged_by),
         "because": claim.untestable,
-        "status": sentences.status(rows[0]["status"]),
+        "status": f"{rows[0]['status']}: {STATUSES[rows[0]['status']]}",
         "readings": sentences.readings_in_words(rows) if len(rows) > 1 else "",
         "that is": claim.kind == "inconsistency" and OF_INCONSISTENCY.get(rows[0]["verdict"]),
     }
@@ -95,12 +93,12 @@ def explanation(
         lines += _of_verdict(row, paper.readings, cases, width)
     for said in sentences.qualifying(cases):
         lines += fact(width, "beside", said)
-    lines += fact(width, "other seeds", sentences.came_again(tested, papers[tested.paper], cases))
+    lines += fact(width, "other seeds", sentences.came_again(tested, cases))
     for group in sentences.by_test(cases).values():
         beside = "" if group[0]["decides"] else " (does not decide)"
         lines += ["", f"  {plain(sentences.quantity(group[0]))}{beside}"]
         shown = sorted(group, key=sentences.against)[:MOST]
-        lines += [f"  {line}" for line in aligned(sentences.cases_table(shown))]
+        lines += [f"  {line}" for line in aligned(cases_table(shown))]
         lines += [f"    and {len(group) - MOST} more"] * (len(group) > MOST)
     if claim.primary and cases:
         lines += ["", *textwrap.wrap(HOLM, width)]
@@ -136,11 +134,11 @@ def _of_verdict(
 
 def found(rows: Sequence[Row]) -> str:
     """Return findings as a table for each test of each claim."""
-    parts = []
-    for test in dict.fromkeys((row["claim"], row["test"]) for row in rows):
-        cases = [row for row in rows if (row["claim"], row["test"]) == test]
-        table = aligned(sentences.cases_table(cases))
-        parts.append("\n".join([": ".join(filter(None, test)), *table]))
+    tests = grouped(rows, itemgetter("claim", "test"))
+    parts = (
+        "\n".join([": ".join(filter(None, test)), *aligned(cases_table(cases))])
+        for test, cases in tests.items()
+    )
     return "\n\n".join(parts) or "no finding"
 
 
@@ -176,3 +174,53 @@ def as_json(
         content |= {"headline": head, "readings": readings, "qualified_by": qualified}
         claims.append(content)
     return json.dumps({**facts, "claims": claims}, indent=2, ensure_ascii=False, allow_nan=False)
+
+
+# ------------------------------------------------------------------------------------- lines
+
+
+def interval(row: Row) -> str:
+    said = sentences.limits(row, ", ")
+    return said and f"[{said}]"
+
+
+def fact(width: int, name: str, text: str) -> list[str]:
+    """Return a named text as lines of at most this width; none without a text."""
+    if not text:
+        return []
+    indent = max(10, len(name) + 2) if name else 4
+    return textwrap.wrap(
+        plain(text),
+        max(width, 2 * indent),
+        initial_indent=f"  {name}".ljust(indent) + "  ",
+        subsequent_indent=" " * (indent + 2),
+        break_on_hyphens=False,
+        break_long_words=False,
+    )
+
+
+def aligned(table: Sequence[Sequence[str]], right: Sequence[str] = ()) -> list[str]:
+    """Return a table as lines with aligned columns; those named in `right` at their right ends."""
+    sizes = [max(map(len, column)) for column in zip(*table, strict=True)]
+    signs = [">" if name in right else "<" for name in (table[0] if table else ())]
+    form = "".join(f"  {{:{sign}{size}}}" for sign, size in zip(signs, sizes, strict=True))
+    return [form.format(*row).rstrip() for row in table]
+
+
+def cases_table(rows: Sequence[Row], names: Sequence[str] = ()) -> list[list[str]]:
+    """Return a table with a line per case, `names` before them, without empty columns."""
+    columns = {
+        "": list(names),
+        "case": [plain(row["each"]) for row in rows],
+        "reading": [row["reading"].replace("_", " ") for row in rows],
+        "verdict": [sentences.verdict(row) for row in rows],
+        "number": [sentences.number(row) for row in rows],
+        "bounds": list(map(interval, rows)),
+        "limit": list(map(sentences.limit, rows)),
+        "control": [row["control"] for row in rows],
+        "n": [significant(row["n"]) for row in rows],
+        "p": [sentences.p_value(row["p"]).removeprefix("= ") for row in rows],
+        "why": [row["message"] or sentences.undecided(row) for row in rows],
+    }
+    kept = {title: cells for title, cells in columns.items() if any(cells)}
+    return [list(kept), *map(list, zip(*kept.values(), strict=True))]

@@ -64,9 +64,8 @@ def readings(*names: str | Mapping[Any, Any], **values: Any) -> Iterator[Any]:
 
     A mapping serves where a reading is several at once: `{("floored", "gaps_even"): ...}`.
     """
-    pairs = {} if not names or isinstance(names[0], str) else dict(names[0])
-    pairs |= dict(zip(names, names, strict=True)) if not pairs else {}
-    pairs |= values
+    by_name = not names or isinstance(names[0], str)
+    pairs = dict(zip(names, names, strict=True) if by_name else names[0]) | values
     several = ((key if isinstance(key, tuple) else (key,), value) for key, value in pairs.items())
     return labelled(READINGS, ((list(key), value) for key, value in several))
 
@@ -137,10 +136,8 @@ class Case:
 
 def _limit(said: Mapping[str, Any], **claims: Any) -> tuple[str, Any]:
     """Return the one of at_most, at_least and equal_to that is given; `said` are other keywords."""
-    for name in said:
-        if name not in SAID:
-            near = nearest(name, [*SAID, *claims])
-            raise TypeError(f"a test has no {name!r}{near}")
+    if unknown := [name for name in said if name not in SAID]:
+        raise TypeError(f"a test has no {unknown[0]!r}{nearest(unknown[0], [*SAID, *claims])}")
     given = {name: limit for name, limit in claims.items() if limit is not None}
     if len(given) != 1:
         got = ", ".join(given) or "none"
@@ -186,8 +183,8 @@ def mean(
         Further fields of `Case`.
     """
     limits = {"at_most": at_most, "at_least": at_least, "equal_to": equal_to}
-    settings = {"paired": paired, "materiality": materiality, "ratio": ratio}
-    settings |= {"difference": difference}
+    settings = {"paired": paired, "materiality": materiality}
+    settings |= {"ratio": ratio, "difference": difference}
     again = partial(mean, phrase, **limits, least=least, most=most, **settings)
     claim, against = _limit(said, **limits)
     values = np.full(np.shape(against), values) if np.ndim(values) == 0 else np.asarray(values)

@@ -16,9 +16,9 @@ import numpy as np
 import pyarrow as pa
 
 from fairbandits.audit.answers import answers
-from fairbandits.audit.cells import Cell, Recorded
 from fairbandits.audit.claims import Claim, Paper
 from fairbandits.audit.finding import Answer
+from fairbandits.audit.measures import Cell, Recorded
 from fairbandits.audit.runs import Evidence
 from fairbandits.audit.tests import Case, Deferred
 from fairbandits.data.dictionary import RECORDED

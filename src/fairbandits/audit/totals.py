@@ -1,7 +1,7 @@
 """Totals of the claims that the audited text makes, by verdict."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +23,14 @@ LEFT_OUT = {
     "project": "of the project's own",
     "assumption": "assumptions",
 }
+
+
+def grouped(items: Iterable[Any], key: Callable[[Any], Any]) -> dict[Any, list[Any]]:
+    """Return items in groups by their key, in the order in which the keys come first."""
+    groups: dict[Any, list[Any]] = {}
+    for item in items:
+        groups.setdefault(key(item), []).append(item)
+    return groups
 
 
 @dataclass(frozen=True)
@@ -81,15 +89,13 @@ def left_out(claim: Claim) -> str:
 
 
 def tally(rows: Iterable[Row]) -> Totals:
-    """Return the totals of rows of verdicts, each claim by its headline."""
-    return totals(row for row in rows if row["headline"])
+    """Return the totals of rows of verdicts, each claim by its headline.
 
-
-def totals(headlines: Iterable[Row]) -> Totals:
-    """Return the totals of claims from headlines; claims of no text have no ``basis``."""
-    rows = list(headlines)
-    counting = [row for row in rows if not row["left_out"]]
-    reasons = Counter(row["left_out"] for row in rows)
+    Claims of no text have no ``basis``.
+    """
+    heads = [row for row in rows if row["headline"]]
+    counting = [row for row in heads if not row["left_out"]]
+    reasons = Counter(row["left_out"] for row in heads)
     bases = [row["basis"] for row in counting if "basis" in row]
     graded = Counter((row["verdict"], row.get("grade")) for row in counting)
     counted = finding.tally(row["verdict"] for row in counting)

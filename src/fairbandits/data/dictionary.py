@@ -4,7 +4,6 @@ What policies, observers and figures write is described where they do, in the se
 of a docstring, and read from the source; all else is in ``columns.csv``. No number depends on it.
 """
 
-import csv
 import re
 import textwrap
 from collections.abc import Mapping
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from fairbandits.data.provenance import PACKAGE
+from fairbandits.data.texts import csv_rows
 
 
 class Column(NamedTuple):
@@ -46,11 +46,10 @@ def declared(*folders: str) -> dict[str, Column]:
 
 def _tabled() -> dict[str, dict[str, Column]]:
     tables: dict[str, dict[str, Column]] = {}
-    with (Path(__file__).parent / "columns.csv").open(encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(file):
-            texts = (row[key] for key in Column._fields[:-1])
-            column = Column(*texts, grows=row["grows"] == "yes")
-            tables.setdefault(row["table"], {})[row["column"]] = column
+    for row in csv_rows(Path(__file__).parent / "columns.csv"):
+        texts = (row[key] for key in Column._fields[:-1])
+        column = Column(*texts, grows=row["grows"] == "yes")
+        tables.setdefault(row["table"], {})[row["column"]] = column
     return tables
 
 

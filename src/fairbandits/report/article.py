@@ -9,7 +9,7 @@ from pathlib import Path
 
 from fairbandits.audit.claims import Papers
 from fairbandits.audit.finding import DEPENDS, INCONCLUSIVE, NOT_REPRODUCED
-from fairbandits.audit.rows import csv_rows
+from fairbandits.data.texts import csv_rows
 from fairbandits.figures import PAPERS
 from fairbandits.report.audit import committed
 from fairbandits.report.headlines import NUMBER, load_headlines

@@ -1,10 +1,10 @@
 """Verdicts on pages: badges, numbers in words, tables, and the tally."""
 
 import re
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from operator import itemgetter
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -13,9 +13,8 @@ from fairbandits.audit import finding, sentences, totals
 from fairbandits.audit.claims import Claim, Paper, Papers, claims_of, stands_for
 from fairbandits.audit.rows import FINDINGS_TABLE, VERDICTS_TABLE, read
 from fairbandits.audit.run import exploratory_words, load
-from fairbandits.audit.sentences import limits
 from fairbandits.audit.staleness import chosen_seed
-from fairbandits.audit.totals import Row
+from fairbandits.audit.totals import Row, grouped
 from fairbandits.data.store import StoreError, read_footer
 from fairbandits.report.markup import Html, in_symbols, link_to_claim, offer, render, typeset
 from fairbandits.report.pages import CONFIG, NotReady, in_project, other_scale, scale_of
@@ -64,7 +63,7 @@ class Audit:
 
     def under_readings(self, claim: str) -> list[dict[str, Any]]:
         """Return a claim's headline verdict, then those under each of its readings."""
-        return self._by_claim["rows", claim]
+        return self._verdicts.get(claim, [])
 
     def in_words(self, claim: str) -> list[dict[str, Any]]:
         """Return the same rows, with readings called by their words."""
@@ -86,15 +85,15 @@ class Audit:
 
     def found(self, claim: str) -> list[dict[str, Any]]:
         """Return the findings of a claim's tests; for an alias, those of its target."""
-        return self._by_claim["findings", self.tested(claim).id]
+        return self._findings.get(self.tested(claim).id, [])
 
     @cached_property
-    def _by_claim(self) -> Mapping[tuple[str, str], list[dict[str, Any]]]:
-        by_claim = defaultdict(list)
-        for kind in ("rows", "findings"):
-            for row in getattr(self, kind):
-                by_claim[kind, row["claim"]].append(row)
-        return by_claim
+    def _verdicts(self) -> Mapping[str, list[dict[str, Any]]]:
+        return grouped(self.rows, itemgetter("claim"))
+
+    @cached_property
+    def _findings(self) -> Mapping[str, list[dict[str, Any]]]:
+        return grouped(self.findings, itemgetter("claim"))
 
 
 def open_audit(results: str | Path) -> Audit:
@@ -159,16 +158,9 @@ def counted(
     return re.sub(r"(?<!\b1 )makes", "make", ", ".join(parts))
 
 
-def numbers(row: Row) -> str:
-    """Return a row's number with its bounds; empty without a number."""
-    between, value = limits(row), sentences.number(row)
-    return f"{value} ({between})" if value and between else value
-
-
 def number_of(row: Row) -> Html:
-    """Return a row's number with what it is; empty without one."""
-    value = numbers(row)
-    return typeset(f"{sentences.quantity(row)}: {value}") if value else Html()
+    """Return a row's number with what it is, and its bounds; empty without one."""
+    return typeset(sentences.bounded(row))
 
 
 def named(audit: Audit, key: str) -> Html:

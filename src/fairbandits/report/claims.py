@@ -49,6 +49,8 @@ NOT_EMPTY = "those cases that differ and could have failed, and whose control fa
 NO_SYMBOL = re.compile(r"\\(mathrm|text|operatorname)\{[^}]*\}|_(\{[^}]*\}|\\?[A-Za-z]+|\d)")
 #: Words in which a term of a glossary means something else.
 COMPOUND = re.compile(r"\b(learning rates?|missing (from|inside|appendi\w+))\b", re.IGNORECASE)
+#: A name, which begins with a capital within a sentence too.
+NAME = re.compile(r"(Bernoulli|Eqs?\.?|Instance|Lemma|Section|Theorem)\b|\S*[A-Z]\S*[A-Z]")
 #: Beyond the first number cases are folded, beyond the second not all are shown.
 MANY, MOST = 25, 250
 
@@ -87,11 +89,8 @@ class Page(NamedTuple):
     body: str
 
 
-class Reason(NamedTuple):
-    """Why a verdict is as it is: the readings under which, if several, and sentences."""
-
-    under: Html
-    lines: list[Html]
+#: Why a verdict is as it is: the readings under which, if several, and sentences.
+Reason = tuple[Html, list[Html]]
 
 
 def page_of(
@@ -111,7 +110,7 @@ def page_of(
     read = dict.fromkeys([*head["data"], *(path for row in findings for path in row["data"])])
     texts = [claim.statement, claim.reconstructed, claim.note, formula and f"${formula}$"]
     texts += dict.fromkeys(row[name] for name in ("each", "phrase") for row in cases)
-    again = came_again(tested, paper, findings)
+    again = came_again(tested, findings)
     body = render(
         "claim.html",
         statement=typeset(claim.statement),
@@ -140,10 +139,9 @@ def page_of(
 
 
 def _place(claim: Claim, paper: Paper, head: Row) -> Html:
-    kind = claim.kind.replace("_", " ")
-    roles = [ROLES.get(name, name) for name in role(head).split(", ") if name != kind]
+    kinds = [claim.kind, *(ROLES.get(name, name) for name in role(head).split(", "))]
     line = Html("{} · {} · kind of claim: {}").format(
-        link(claim.paper, paper.title), minus(claim.place), "; ".join([kind, *roles])
+        link(claim.paper, paper.title), minus(claim.place), "; ".join(dict.fromkeys(kinds))
     )
     if claim.figure:
         shown = link(f"{claim.paper}#{claim.figure}", claim.figure.removeprefix("fig"))
@@ -158,17 +156,16 @@ def _reasons(
     head, tested = rows[0], audit.tested(claim.id)
     if claim.kind == "inconsistency" and head["verdict"] in finding.OF_INCONSISTENCY:
         meaning = f"{sentence(finding.OF_INCONSISTENCY[head['verdict']])}."
-        between = [raised(statement) for statement in claim.between]
-        yield Reason(Html(), [typeset(meaning)])
-        yield Reason(typeset("What each says:"), between)
+        yield Html(), [typeset(meaning)]
+        yield typeset("What each says:"), list(map(raised, claim.between))
     if alone := head["message"] or claim.untestable:
-        yield Reason(Html(), [linked(alone, audit)])
+        yield Html(), [linked(alone, audit)]
     if claim.alias_of:
-        yield Reason(typeset("It carries the verdict of:"), [named(audit, claim.alias_of)])
+        yield typeset("It carries the verdict of:"), [named(audit, claim.alias_of)]
     if claim.judged_by:
         yes, no = (_is(word, claim.kind) for word in (finding.REPRODUCED, finding.NOT_REPRODUCED))
         rule = f"It {yes} if all of these are reproduced, and it {no} if one is not:"
-        yield Reason(typeset(rule), [named(audit, key) for key in claim.judged_by])
+        yield typeset(rule), [named(audit, key) for key in claim.judged_by]
     if tested.of or len(rows) > 1:
         yield from _under_readings(tested, audit, rows, findings)
 
@@ -184,17 +181,17 @@ def _under_readings(
         same.setdefault((row["verdict"], *lines), []).append(row)
     for (_, *lines), alike in same.items():
         readings = [paper.readings.get(row["reading"], row["reading"]) for row in alike]
-        shown = Html(" {} ").format("or").join(map(typeset, readings))
+        shown = Html(" or ").join(map(typeset, readings))
         under = Html()
         if len(rows) > 1:
             under = Html("{} {}").format(judged(alike[0], status=False), shown)
         if under or lines:
-            yield Reason(under, list(map(typeset, lines)))
+            yield under, list(map(typeset, lines))
     uncounted = any(map(sentences.is_empty, deciding))
     lines = [ANY] * (tested.combine == "any" and len(sentences.by_test(deciding)) > 1)
     lines += [UNCOUNTED] * (uncounted and rows[0]["verdict"] == finding.REPRODUCED)
     if lines:
-        yield Reason(Html(), list(map(typeset, lines)))
+        yield Html(), list(map(typeset, lines))
 
 
 def what_would_change(row: Row, paper: Paper, several: bool) -> str:
@@ -219,11 +216,14 @@ def _is(verdict: str, kind: str) -> str:
 
 def case_of(row: Row, paper: Paper) -> str:
     """Return a case's name in symbols, with the words for what is a reading of the paper."""
-    readings = {
-        key.replace("_", " "): sentences.inside(paper.reading(key)) for key in paper.readings
-    }
+    readings = {key.replace("_", " "): inside(paper.reading(key)) for key in paper.readings}
     parts = (in_symbols(readings.get(key, key), key in readings) for key in row["each"].split(", "))
     return ", ".join(part.replace(", ", ",\u00a0") for part in parts)
+
+
+def inside(text: str) -> str:
+    """Return the words of a reading as they are within a sentence."""
+    return text if NAME.match(text) else text[:1].lower() + text[1:]
 
 
 def _conditions(
@@ -344,12 +344,8 @@ def _verdict(row: Row, kind: str) -> tuple[Html, str]:
     return badge(row["verdict"], row["grade"], kind) + more, called(row["verdict"], kind)
 
 
-def number_cell(row: Row, name: str) -> tuple[str, float | None]:
-    return measured(row[name]), row[name]
-
-
 def _bound(row: Row, name: str) -> tuple[str, float | None]:
-    return ("", None) if row["low"] == row["high"] else number_cell(row, name)
+    return ("", None) if row["low"] == row["high"] else (measured(row[name]), row[name])
 
 
 def count_of(row: Row) -> str:

@@ -11,6 +11,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +21,7 @@ from matplotlib.ticker import AsinhLocator, MaxNLocator
 from fairbandits.audit import finding, sentences
 from fairbandits.audit.finding import FAILED, INCONCLUSIVE, NOT_REPRODUCED, REPRODUCED
 from fairbandits.audit.sentences import by_test, chosen, claimed
-from fairbandits.audit.totals import Row
+from fairbandits.audit.totals import Row, grouped
 from fairbandits.library.style import in_style
 from fairbandits.numerals import counted as n_of
 from fairbandits.numerals import measured, significant
@@ -75,19 +76,19 @@ def in_order(found: Sequence[Row]) -> list[Row]:
 
 def under_readings(rows: Sequence[Row]) -> list[Row]:
     """Return findings, once for all readings of a test with the same; none lacks a reading."""
-    numbers, alike = defaultdict(list), defaultdict(list)
-    for row in rows:
-        numbers[row["test"], row["reading"]].append([row[key] for key in ("each", "n", *NUMBERS)])
-    for (test, reading), of_reading in numbers.items():
-        alike[test, repr(of_reading)].append(reading)
-    read = {test for test, reading in numbers if reading}
+    content = {
+        key: repr([[row[name] for name in ("each", "n", *NUMBERS)] for row in cases])
+        for key, cases in grouped(rows, itemgetter("test", "reading")).items()
+    }
+    alike = grouped(content, lambda key: (key[0], content[key]))
+    read = {test for test, reading in content if reading}
     merged = []
     for row in rows:
         test, reading = row["test"], row["reading"]
-        first, *others = alike[test, repr(numbers[test, reading])]
-        if reading == first:
-            readings = " or ".join([first, *others]) or "every reading" * (test in read)
-            merged.append(row | {"reading": readings})
+        readings = [other for _, other in alike[test, content[test, reading]]]
+        if reading == readings[0]:
+            name = " or ".join(readings) or "every reading" * (test in read)
+            merged.append(row | {"reading": name})
     return merged
 
 
@@ -135,9 +136,8 @@ def plainly(rows: Sequence[Row]) -> str:
 
 def heading(rows: Sequence[Row]) -> str:
     """Return a test's quantity and, if all cases have the same, what is claimed of it."""
-    limits = dict.fromkeys(sentences.limit(row) for row in rows if row["verdict"] != FAILED)
-    asked = f": {next(iter(limits))}?" if len(limits) == 1 and "" not in limits else ""
-    return sentences.sentence(sentences.quantity(rows[0]) + asked)
+    ends = sentences.common_limit([row for row in rows if row["verdict"] != FAILED])
+    return sentences.sentence(sentences.quantity(rows[0]) + (ends and f": {ends}?"))
 
 
 def _drawable(row: Row) -> bool:

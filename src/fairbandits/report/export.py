@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from fairbandits.audit.rows import csv_text, write_text
 from fairbandits.audit.totals import Row
+from fairbandits.data.texts import csv_text, write_text
 from fairbandits.report.markup import render
 
 

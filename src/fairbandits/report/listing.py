@@ -5,10 +5,11 @@ from pathlib import Path, PurePosixPath
 from fairbandits.audit import sentences
 from fairbandits.audit.finding import DEPENDS, OUTCOMES
 from fairbandits.audit.totals import tally
+from fairbandits.numerals import measured
 from fairbandits.report import audit as of_audit
 from fairbandits.report.across import resting
 from fairbandits.report.audit import MARKS, Audit, judged, role
-from fairbandits.report.claims import BODY, TITLE, Page, count_of, number_cell, page_of, raised
+from fairbandits.report.claims import BODY, TITLE, Page, count_of, page_of, raised
 from fairbandits.report.markup import Html, data_table, link_to_claim, render
 from fairbandits.report.pages import reconstructed
 from fairbandits.settings.records import load_glossary
@@ -31,7 +32,7 @@ def all_of_them(audit: Audit) -> Html:
             "verdict": (judged(row, grade=False), row["verdict"]),
             "grade": row["grade"],
             "quantity": raised(sentences.quantity(row)),
-            "number": number_cell(row, "statistic"),
+            "number": (measured(row["statistic"]), row["statistic"]),
             "bounds": sentences.limits(row),
             "replicates or values": (count_of(row), row["n"]),
         }

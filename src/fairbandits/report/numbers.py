@@ -14,9 +14,10 @@ from fairbandits.arena.picture import price_of_quotas
 from fairbandits.arena.settings import SLUG as ARENA
 from fairbandits.audit.claims import Papers
 from fairbandits.audit.finding import GRADES, NOT_REPRODUCED, OUTCOMES, REPRODUCED
-from fairbandits.audit.rows import FINDINGS_TABLE, VERDICTS_TABLE, csv_rows, csv_text, write_text
+from fairbandits.audit.rows import FINDINGS_TABLE, VERDICTS_TABLE
 from fairbandits.audit.totals import Totals, tally
 from fairbandits.data.store import read_table
+from fairbandits.data.texts import csv_rows, csv_text, write_text
 from fairbandits.figures import PAPERS
 from fairbandits.library import style
 from fairbandits.report import headlines

@@ -1,12 +1,12 @@
 """Read and check the configuration: files -> experiments -> runs."""
 
-import csv
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from pathlib import Path
 from typing import Any
 
+from fairbandits.data.texts import csv_rows
 from fairbandits.settings.costs import MOST
 from fairbandits.settings.experiments import Experiment, Replay, Run, experiment_of
 from fairbandits.settings.models import expect_known, validated
@@ -202,8 +202,7 @@ def _instances(blocks: Mapping[str, dict], where: str) -> dict[str, tuple[str, d
 def _check_unjudged(paper: str, root: Path) -> None:
     """Raise ConfigError if a paper without claims has committed verdicts, which would be lost."""
     table = root / "audit" / "verdicts.csv"
-    text = table.read_text(encoding="utf-8") if table.is_file() else ""
-    for row in csv.DictReader(text.splitlines()):
+    for row in csv_rows(table):
         if f" {paper}/" in f" {row.get('data') or ''}":  # a row names its datasets
             raise ConfigError(
                 f"papers/{paper}/claims.py does not exist, but {table.relative_to(root)} has a "

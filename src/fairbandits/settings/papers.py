@@ -20,6 +20,11 @@ LAWS = ("uniform02", "uniform02_clipped", "bernoulli", "gaussian", "beta", "dete
 PROVENANCES = ("stated", "derived", "released-code", "reconstructed", "chosen")
 
 
+def must(holds: Any, place: str, rule: str, got: Any) -> None:
+    """Raise ValueError unless what stands at a place keeps its rule."""
+    require(holds, f"{place} must {rule}, got {got}")
+
+
 def sourced(kind: Any) -> Any:
     """Return the type of a value that says where it comes from; only the value is kept."""
     source = m.Words  # section, equation, file or reason
@@ -53,8 +58,7 @@ def _one_or_several(check: Check, *others: str) -> Any:
 
     def checked(value: Any) -> Any:
         if isinstance(value, str) and others:
-            allowed = f"be a number, or {', '.join(others)}"
-            require(value in others, f" must {allowed}, got {value!r}")
+            must(value in others, "", f"be a number, or {', '.join(others)}", repr(value))
         else:
             (per_arm(check) if isinstance(value, list) else check)("", value, "")
         return value
@@ -64,7 +68,7 @@ def _one_or_several(check: Check, *others: str) -> Any:
 
 def _fixed(value: Any) -> Any:
     is_pair = isinstance(value, list) and len(value) == 2
-    require(is_pair, f" must be an arm, from 1, and its mean, got {value!r}")
+    must(is_pair, "", "be an arm, from 1, and its mean", repr(value))
     whole()("", value[0], "")
     number()("", value[1], "")
     return value
@@ -280,7 +284,8 @@ class ExperimentBlock(Model):
         if self.quotas:
             self._check_length("quotas", self.fractions, "mean")
             self.fractions.check(": quotas", below=1)
-        self._check_drawn_quotas()
+        if self.drawn_quotas:
+            self._check_drawn_quotas(self.drawn_quotas)
         if isinstance(self.penalties, list):
             self._check_length("penalties", self.penalties, "arm")
         self._check_spreads()
@@ -290,20 +295,18 @@ class ExperimentBlock(Model):
 
     def _check_length(self, name: str, values: Sequence, per: str) -> None:
         n_arms, n = self.n_arms, len(values)
-        require(n == n_arms, f".{name} must have one entry per {per} ({n_arms}), got {n}")
+        must(n == n_arms, f".{name}", f"have one entry per {per} ({n_arms})", n)
 
     def _check_sizes(self) -> None:
         arms, horizon = self.n_arms, self.horizon
-        least = f"must be at least the number of arms ({arms})"
-        require(horizon >= arms, f".horizon {least}, got {horizon}")
+        must(horizon >= arms, ".horizon", f"be at least the number of arms ({arms})", horizon)
         last = self.recorded.at[-1] if self.recorded.at else horizon
-        end = f"must end with the horizon ({horizon})"
-        require(last == horizon, f".checkpoints.at {end}, got {last}")
+        must(last == horizon, ".checkpoints.at", f"end with the horizon ({horizon})", last)
         published, most = self.published_replicates or 0, f"replicates ({self.replicates})"
         fits = published <= self.replicates
-        require(fits, f".published_replicates must be at most {most}, got {published}")
+        must(fits, ".published_replicates", f"be at most {most}", published)
         total = sum(self.groups or [arms])
-        require(total == arms, f".groups must sum to the number of arms ({arms}), got {total}")
+        must(total == arms, ".groups", f"sum to the number of arms ({arms})", total)
 
     def _check_means(self) -> None:
         for k, mean in enumerate(self.means or ()):
@@ -311,16 +314,16 @@ class ExperimentBlock(Model):
         if not self.drawn_means:
             return
         sizes, drawn, where = self.groups or [], self.drawn, ".drawn_means"
-        per_group = f"must be a number, or have one entry per group ({len(sizes)})"
+        per_group = f"be a number, or have one entry per group ({len(sizes)})"
         for key in ("low", "high"):
             n = len(drawn[key]) if isinstance(drawn[key], list) else len(sizes)
-            require(n == len(sizes), f"{where}.{key} {per_group}, got {n}")
+            must(n == len(sizes), f"{where}.{key}", per_group, n)
         for arm, mean in drawn.get("fixed", ()):
-            known = 1 <= arm <= self.n_arms
-            require(known, f"{where}.fixed must name arms in 1..{self.n_arms}, got {arm}")
+            in_range = f"name arms in 1..{self.n_arms}"
+            must(1 <= arm <= self.n_arms, f"{where}.fixed", in_range, arm)
             self._check_range(mean, mean, f"{where}.fixed")
         for low, high in dict.fromkeys(zip(*ranges_of(drawn, sizes), strict=True)):
-            require(low < high, f"{where}.low must be below high ({high}), got {low}")
+            must(low < high, f"{where}.low", f"be below high ({high})", low)
             self._check_range(low, high, where)
 
     def _check_range(self, low: float, high: float, where: str) -> None:
@@ -338,38 +341,35 @@ class ExperimentBlock(Model):
             allowed = "in (0, 1)" if is_open else "in [0, 1]" if is_bounded else "at least 0"
             fits = low >= 0 and not (is_bounded and high > 1)
             fits = fits and not (is_open and (low == 0 or high == 1))
-            require(fits, f"{where} must be {allowed} under law {law}, got {got}")
+            must(fits, where, f"be {allowed} under law {law}", got)
 
     def _check_targets(self) -> None:
         drawn = ".targets need fixed means; give target_shares of drawn ones"
         require(not (self.targets and self.drawn_means), drawn)
-        given = self.target_shares or []
-        most = f"must have at most one entry per mean ({self.n_arms})"
-        require(len(given) <= self.n_arms, f".target_shares {most}, got {len(given)}")
+        given, where = self.target_shares or [], ".target_shares"
+        most = f"have at most one entry per mean ({self.n_arms})"
+        must(len(given) <= self.n_arms, where, most, len(given))
         shares = [rational("target_shares", share) for share in given]
         fit = min(shares, default=0) >= 0 and sum(shares) <= 1
-        require(fit, f".target_shares must be at least 0 and sum to at most 1, got {given}")
+        must(fit, where, "be at least 0 and sum to at most 1", given)
         if not self.rates:
             return
         self._check_length("targets", self.rates, "mean")
-        load, allowed = 0.0, "must be at least 0, and 0 where the mean is 0"
+        load, allowed = 0.0, "be at least 0, and 0 where the mean is 0"
         for k, (mean, target) in enumerate(zip(self.means, self.rates, strict=True), start=1):
-            got = f"{target} for arm {k} with mean {mean}"
-            require(target == 0 or (target > 0 and mean > 0), f".targets {allowed}, got {got}")
+            fits = target == 0 or (target > 0 and mean > 0)
+            must(fits, ".targets", allowed, f"{target} for arm {k} with mean {mean}")
             load += target / mean if target else 0.0
-        most = "sum of target / mean must be at most 1"
-        require(load <= 1 + 1e-9, f".targets cannot be met: {most}, got {load:.4f}")
+        where = ".targets cannot be met: sum of target / mean"
+        must(load <= 1 + 1e-9, where, "be at most 1", f"{load:.4f}")
 
-    def _check_drawn_quotas(self) -> None:
-        if not self.drawn_quotas:
-            return
-        span, denominator = self.drawn_quotas.span, self.drawn_quotas.denominator
-        n_arms, least = self.n_arms, 2 + (span != "kth")
+    def _check_drawn_quotas(self, drawn: DrawnQuotas) -> None:
+        n_arms, least = self.n_arms, 2 if drawn.span == "kth" else 3
         needed = f"needs at least {least} arms, got {n_arms}"
-        require(n_arms >= least, f".drawn_quotas.span {span} {needed}")
-        finest = 2 * n_arms**2
-        allowed = f"must be at least {finest} with {n_arms} arms, got {denominator}"
-        require(denominator >= finest, f".drawn_quotas.denominator {allowed}")
+        require(n_arms >= least, f".drawn_quotas.span {drawn.span} {needed}")
+        finest, given = 2 * n_arms**2, drawn.denominator
+        allowed = f"be at least {finest} with {n_arms} arms"
+        must(given >= finest, ".drawn_quotas.denominator", allowed, given)
 
     def _check_spreads(self) -> None:
         for law, given in self.spread.items():
@@ -377,17 +377,17 @@ class ExperimentBlock(Model):
             require(law in self.laws, f".spread.{law}: {has}")
             value, is_beta = rational("spread", given), law == "beta"
             fits = value >= Fraction(1, 10) if is_beta else value > 0
-            least = "at least 0.1" if is_beta else "above 0"
-            require(fits, f".spread.{law} must be {least}, got {given}")
+            must(fits, f".spread.{law}", f"be {'at least 0.1' if is_beta else 'above 0'}", given)
 
     def _check_horizons(self, policy: PolicyBlock, where: str) -> None:
         if policy.horizons:
             _check_rounds(policy.horizons, self.n_arms, self.horizon, f"{where}.horizons")
-        needed = f"{where}.apart needs"
-        any_horizon = f"{needed} checkpoints for any horizon: linear and log, not at"
-        require(not (policy.apart and self.recorded.at), any_horizon)
-        fixed = f"{needed} fixed means; drawn ones belong to the replicate"
-        require(not (policy.apart and self.drawn_means), fixed)
+        if policy.apart:
+            needs = f"{where}.apart needs"
+            any_horizon = f"{needs} checkpoints for any horizon: linear and log, not at"
+            require(not self.recorded.at, any_horizon)
+            fixed = f"{needs} fixed means; drawn ones belong to the replicate"
+            require(not self.drawn_means, fixed)
 
 
 class Suite(Model):
@@ -414,6 +414,6 @@ def shared_out(quotas: Any, n_arms: int) -> Any:
 
 def _check_rounds(rounds: Sequence[int], least: int, most: int, where: str) -> None:
     increase = all(before < after for before, after in itertools.pairwise(rounds))
-    require(increase, f"{where} must increase, got {', '.join(map(str, rounds))}")
-    for end, fits in ((rounds[0], rounds[0] >= least), (rounds[-1], rounds[-1] <= most)):
-        require(fits, f"{where} must be whole numbers in {least}..{most}, got {end}")
+    must(increase, where, "increase", ", ".join(map(str, rounds)))
+    for end in (rounds[0], rounds[-1]):
+        must(least <= end <= most, where, f"be whole numbers in {least}..{most}", end)
