@@ -370,15 +370,23 @@ def test_a_policy_that_ends_its_process_is_named_and_there_is_no_verdict(folder,
     assert "FairGreedy" in said or "policy greedy on instance three_arms" in said
 
 
-def test_an_import_that_never_ends_is_said_and_ended(folder, monkeypatch):
-    (folder / own_policy.NAME).write_text("[0 for _ in iter(int, 1)]")
+@pytest.mark.parametrize("where", ["import", "claim"])
+def test_code_that_never_ends_is_said_and_ended(folder, monkeypatch, where):
+    endless, policy = "[0 for _ in iter(int, 1)]", folder / own_policy.NAME
+    if where == "import":
+        policy.write_text(endless)
     file = changed(*FEW, source=SMALL)
+    if where == "claim":
+        text = file.read_text()
+        file.write_text(text.replace('regret."""', f'regret."""\n    {endless}', 1))
     monkeypatch.setattr(processes, "LONG", 0.1)
     result = invoke("judge", file, "--time-limit", 1)
     *lines, error = result.stderr.splitlines()
-    where = f"{file}, while it is imported"
-    assert lines[1].startswith(f"{where}: at work for ")
-    assert error.startswith(f"Error: {file}: {where}: it took more than 1 s, the time limit")
+    at = {"import": f"{file}, while it is imported", "claim": "claim "}[where]
+    assert lines[-1].startswith(at)
+    assert ": at work for " in lines[-1]
+    assert error.startswith(f"Error: {file}: {at}")
+    assert "it took more than 1 s, the time limit" in error
     assert result.exit_code == 1
 
 

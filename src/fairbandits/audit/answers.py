@@ -16,6 +16,7 @@ from fairbandits.audit.grades import NEEDED, replicates_needed, weighed
 from fairbandits.audit.measures import use
 from fairbandits.audit.procedures import PROCEDURES, judged_against
 from fairbandits.audit.tests import Case, Deferred, forget
+from fairbandits.library.processes import at
 
 #: Finding on a question without data: nothing meets the condition of the claim.
 UNMET = Finding(
@@ -26,17 +27,21 @@ UNMET = Finding(
 def asked(claim: Claim, runs: Any) -> Iterator[tuple[Case, str]]:
     """Yield a claim's cases, each with the place in the file that it comes from."""
     forget()
-    made = claim.of(runs)
-    if not inspect.isgenerator(made):
-        raise TypeError("a claim yields tests, and this function has no yield")
-    try:
-        for case in made:
-            inner = made
-            while inspect.isgenerator(inner.gi_yieldfrom):
-                inner = inner.gi_yieldfrom
-            yield case, f"{Path(inner.gi_code.co_filename).name}, line {inner.gi_frame.f_lineno}"
-    finally:
-        forget()
+    with at(f"claim {claim.id}"):
+        made = claim.of(runs)
+        if not inspect.isgenerator(made):
+            raise TypeError("a claim yields tests, and this function has no yield")
+        try:
+            for case in made:
+                inner = made
+                while inspect.isgenerator(inner.gi_yieldfrom):
+                    inner = inner.gi_yieldfrom
+                yield (
+                    case,
+                    f"{Path(inner.gi_code.co_filename).name}, line {inner.gi_frame.f_lineno}",
+                )
+        finally:
+            forget()
 
 
 def answers(

@@ -41,7 +41,7 @@ from fairbandits.data.whole import alone
 from fairbandits.engine.kinds import COMPILING, work
 from fairbandits.library.instance import Instance, RandomInstance
 from fairbandits.library.own_code import Ended, importable, line_of
-from fairbandits.library.processes import importing, shared
+from fairbandits.library.processes import at, shared
 from fairbandits.library.repeating import repeated
 from fairbandits.library.simulation import Setting
 from fairbandits.numerals import counted
@@ -128,7 +128,7 @@ def checked_words(rules: Rules) -> str:
 
 
 def _rules(file: Path, seed: int | str) -> Rules:
-    with importing(file):
+    with at(f"{file}, while it is imported"):
         study = load(file, Study, keep=True)
     sources = tuple(asking_files(file))
     for path in sources:

@@ -64,13 +64,13 @@ def arena(configs, results, policy, contracts, instances, compiled, replicates, 
     """
     from fairbandits.arena import entrant
     from fairbandits.arena.roles import load_arena
-    from fairbandits.library.processes import importing, tell
+    from fairbandits.library.processes import at, tell
 
     arena = load_arena(options.arena_of(configs, results))
     names = [name for name in (instances or "").split(",") if name]
 
     def entered() -> entrant.Outcome:
-        with importing(policy):
+        with at(f"{policy}, while it is imported"):
             loaded = entrant.load_entrant(policy, compiled)
         return entrant.enter(arena, loaded, contracts, names, replicates, jobs, said=tell)
 
@@ -142,7 +142,7 @@ def standings(configs, results, table, data):
     "--time-limit",
     type=FloatRange(min=0, min_open=True),
     metavar="SECONDS",
-    help="End with an error if one replicate, or the import, takes longer; default no limit.",
+    help="End with an error if a replicate, a claim or the import takes longer; default no limit.",
 )
 @argument("file", type=FILE)
 def judge(check, out, cores, seed, time_limit, file):

@@ -17,7 +17,6 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection, wait
-from pathlib import Path
 from types import FrameType
 from typing import Any
 
@@ -120,9 +119,9 @@ def said_if_long() -> Iterator[None]:
 
 
 @contextmanager
-def importing(file: Path | str) -> Iterator[None]:
-    """Say that this process imports users' code, which may never end."""
-    HERE[-1].write(f"{file}, while it is imported")
+def at(words: str) -> Iterator[None]:
+    """Say what this process is at: users' code, which may never end."""
+    HERE[-1].write(words)
     try:
         yield
     finally:
