@@ -22,6 +22,8 @@ from fairbandits.replication.progress import INTERRUPTED, PROGRESS
 SILENCE = 60.0
 #: Lines of a failed job's log that are shown.
 SHOWN = 20
+#: Free bytes of a disk below which it is called full.
+LEAST_FREE = 1 << 20
 #: How Snakemake says once more that a job failed: before it is said which one, and at the end.
 AGAIN = (
     "RuleException:\nCalledProcessError",
@@ -121,5 +123,8 @@ def _last_lines(logs: list[str]) -> list[str]:
         text = log.read_text(encoding="utf-8", errors="replace") if log.is_file() else ""
         lines = text.rstrip().splitlines()
         more = f", {len(lines)} lines in all" if len(lines) > SHOWN else ""
-        shown += [f"  {line}" for line in [*lines[-SHOWN:], f"({log}{more})"]]
+        last = [*lines[-SHOWN:], f"({log}{more})"]
+        if shutil.disk_usage(log.parent if log.parent.is_dir() else ".").free < LEAST_FREE:
+            last.append(f"The disk of {log.parent} is full; its log may lack the reason.")
+        shown += [f"  {line}" for line in last]
     return shown

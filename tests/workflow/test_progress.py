@@ -77,7 +77,7 @@ def printed(capsys, handler):
     return of
 
 
-def test_a_failed_job_says_why_once(printed, tmp_path):
+def test_a_failed_job_says_why_once(printed, tmp_path, monkeypatch):
     printed("", event=LogEvent.RUN_INFO, stats={"audit_paper": 2, "verdicts": 1, "total": 3})
     info = {"rule_name": "audit_paper", "wildcards": {"paper": "banditq"}}
     printed("", event=LogEvent.JOB_INFO, jobid=3, **info)
@@ -91,6 +91,9 @@ def test_a_failed_job_says_why_once(printed, tmp_path):
     assert lines == [f"  {n}" for n in range(1, logger.SHOWN)]
     assert error == "  Error: 3 claims failed"
     assert where == f"  ({log}, {logger.SHOWN + 1} lines in all)"
+    monkeypatch.setattr(logger.shutil, "disk_usage", lambda folder: SimpleNamespace(free=4096))
+    (full,) = logger._last_lines([str(tmp_path / "none.log")])[1:]
+    assert full == f"  The disk of {tmp_path} is full; its log may lack the reason."
     assert printed("Exiting because a job execution failed. Look above", logging.ERROR) == ""
     last = "WorkflowError:\nAt least one job did not complete successfully."
     said = printed(last, logging.ERROR, event=LogEvent.ERROR)

@@ -4,6 +4,7 @@ A run's server imports once what steps need. A step hands over its arguments and
 for the fork that does its work, or does it by itself (docs/decisions/0014-steps-are-forks.md).
 """
 
+import errno
 import importlib
 import json
 import os
@@ -11,6 +12,7 @@ import select
 import signal
 import socket
 import sys
+from contextlib import suppress
 from pathlib import Path
 from threading import Thread
 
@@ -170,11 +172,13 @@ def _become(step: socket.socket, life: int, streams: list[int], request: dict) -
         main(prog_name=os.path.basename(sys.argv[0]))
     except SystemExit as end:  # click gives a number
         code = end.code or 0
-    except BaseException:  # as the interpreter itself does
-        traceback.print_exc()
+    except BaseException as error:  # as the interpreter itself does
+        if getattr(error, "errno", None) != errno.ENOSPC:  # the disk of its log is full
+            traceback.print_exc()
     atexit._run_exitfuncs()
-    sys.stdout.flush()
-    sys.stderr.flush()
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError):
+            stream.flush()
     step.sendall(bytes([code]))
 
 
