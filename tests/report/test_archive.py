@@ -344,7 +344,7 @@ def listing(name, there=True):
         (adding(LIST, b"no hash"), f"is refused: {LIST} cannot be read as a manifest: line 1 is"),
         (recorded_as(lambda text: b'{"@graph":' + b"[" * 10**5), f"{CRATE} is damaged, or not"),
         (recorded_as(lambda text: b'{"@graph": {"a": 1}}'), f"{CRATE} is damaged, or not"),
-        (lambda files: files.update({f"{k}": b"" for k in range(60_000)}), r"has 6\d+ files, mor"),
+        (lambda files: files.update({f"{k}": b"" for k in range(60_000)}), r"has 6\d+ files"),
     ],
 )
 def test_a_changed_or_hostile_archive_is_refused_before_anything_of_it_is_used(
