@@ -1,4 +1,4 @@
-"""A run on a cluster of one node, through its faults, has the numbers of a local run."""
+"""Runs whose jobs are sent elsewhere have the numbers of a local run, through faults too."""
 
 import importlib.util
 import os
@@ -16,7 +16,10 @@ from commands import wait_for
 CLUSTER = ["sh", str(ROOT / "workflow" / "cluster.sh")]
 #: Seconds of computing in one job: of this part of the smoke scale it makes seven jobs.
 A_FRACTION = 0.1
-RUN = ("snakemake", "datasets", "--profile", "profiles/slurm", "--configfile", *SMOKE, "jobs.yaml")
+SETTINGS = ("--configfile", *SMOKE, "jobs.yaml")
+#: In place of another cluster's command: the job runs here, as it would there.
+SUBMITTED = 'f() { setsid sh "$1" > /dev/null 2>&1 < /dev/null & echo $!; }; f'
+RUN = ("snakemake", "datasets", "--profile", "profiles/slurm", *SETTINGS)
 #: The profile's answers are awaited for a minute; a cluster of one node answers sooner.
 SOON = ("--latency-wait", "20", "--seconds-between-status-checks", "2")
 
@@ -91,8 +94,7 @@ def said_by(project):
 def test_a_cluster_has_the_numbers_of_one_machine_whatever_fails(tmp_path, cluster):
     cache = tmp_path / "cache"
     local, project = part(tmp_path / "local", cache), part(tmp_path / "there", cache)
-    settings = ("--configfile", *SMOKE, "jobs.yaml")
-    meanwhile = local.start("snakemake", "datasets", "--cores", "2", *settings)
+    meanwhile = local.start("snakemake", "datasets", "--cores", "2", *SETTINGS)
     go = cluster.hold(project)  # a job of a tenth of a second would be over before it is seen
 
     coordinator = project.start(*RUN, *SOON)
@@ -115,3 +117,15 @@ def test_a_cluster_has_the_numbers_of_one_machine_whatever_fails(tmp_path, clust
     output, _ = meanwhile.communicate(timeout=1800)
     assert meanwhile.returncode == 0, output
     assert project.lock("jobs.yaml") == local.lock("jobs.yaml")
+
+
+def test_jobs_sent_by_any_command_have_the_numbers_of_one_machine(tmp_path):
+    if importlib.util.find_spec("snakemake_executor_plugin_cluster_generic") is None:
+        pytest.skip("Snakemake's plugin for any cluster is not installed; `make slurm` does")
+    cache = tmp_path / "cache"
+    local, sent = part(tmp_path / "local", cache), part(tmp_path / "sent", cache)
+    local.run("snakemake", "datasets", "--cores", "2", *SETTINGS)
+    submit = ("--profile", "profiles/submit", "--cluster-generic-submit-cmd", SUBMITTED)
+    sent.run("snakemake", "datasets", *submit, *SETTINGS, "--jobs", "2")
+    assert "Submitted job" in said_by(sent)
+    assert sent.lock("jobs.yaml") == local.lock("jobs.yaml")

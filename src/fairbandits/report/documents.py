@@ -32,7 +32,7 @@ def with_links(text: str, file: Path, pages: Collection[str], root: Path, source
         goal = (file.parent / target).resolve()
         if not goal.is_relative_to(root.resolve()):
             raise ValueError(f"{file} links to {target!r}, which is not in the project")
-        if files and not goal.exists() and goal.suffix not in _IMAGES:
+        if files and goal.suffix in (".md", ".ipynb") and not goal.exists():
             raise ValueError(f"{file} links to {target!r}, which does not exist")
         path = goal.relative_to(root.resolve())
         if image and not goal.is_file():  # a folder without the committed figures
