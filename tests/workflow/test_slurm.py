@@ -18,7 +18,7 @@ CLUSTER = ["sh", str(ROOT / "workflow" / "cluster.sh")]
 A_FRACTION = 0.1
 SETTINGS = ("--configfile", *SMOKE, "jobs.yaml")
 #: In place of another cluster's command: the job runs here, as it would there.
-SUBMITTED = 'f() { setsid sh "$1" > /dev/null 2>&1 < /dev/null & echo $!; }; f'
+SUBMIT = 'setsid sh "$1" > /dev/null 2>&1 < /dev/null &\necho $!\n'
 RUN = ("snakemake", "datasets", "--profile", "profiles/slurm", *SETTINGS)
 #: The profile's answers are awaited for a minute; a cluster of one node answers sooner.
 SOON = ("--latency-wait", "20", "--seconds-between-status-checks", "2")
@@ -125,7 +125,8 @@ def test_jobs_sent_by_any_command_have_the_numbers_of_one_machine(tmp_path):
     cache = tmp_path / "cache"
     local, sent = part(tmp_path / "local", cache), part(tmp_path / "sent", cache)
     local.run("snakemake", "datasets", "--cores", "2", *SETTINGS)
-    submit = ("--profile", "profiles/submit", "--cluster-generic-submit-cmd", SUBMITTED)
-    sent.run("snakemake", "datasets", *submit, *SETTINGS, "--jobs", "2")
+    (tmp_path / "submit").write_text(SUBMIT)
+    command = ("--cluster-generic-submit-cmd", f"sh {tmp_path / 'submit'}", "--jobs", "2")
+    sent.run("snakemake", "datasets", "--profile", "profiles/submit", *command, *SETTINGS)
     assert "Submitted job" in said_by(sent)
     assert sent.lock("jobs.yaml") == local.lock("jobs.yaml")
