@@ -230,7 +230,7 @@
     watched.add(box);
     const mark = () => {
       box.classList.remove("fb-wide");  // its words are wide too
-      const wide = box.scrollWidth > box.clientWidth + 4;
+      const wide = box.scrollWidth > box.clientWidth + 1;
       box.classList.toggle("fb-wide", wide);
       box.classList.toggle("fb-at-end", box.scrollLeft + box.clientWidth >= box.scrollWidth - 1);
       if (wide) box.tabIndex = 0;
@@ -267,7 +267,11 @@
   });
 
   const formulas = () => document.querySelectorAll("mjx-container, div.math").forEach((formula) => {
-    if (getComputedStyle(formula).overflowX === "auto") scrolling(formula);
+    const scrolls = getComputedStyle(formula).overflowX === "auto";
+    // what is folded has no width yet
+    const folded = !formula.getBoundingClientRect().width;
+    const wide = formula.clientWidth && formula.scrollWidth > formula.clientWidth + 4;
+    if (scrolls && (folded || wide)) scrolling(formula);
   });
 
   addEventListener("load", () => window.MathJax?.startup?.promise?.then(() => {
