@@ -156,8 +156,8 @@ def replayed(runs, name, column, figure):
             points.setdefault(point["series"], {})[point["round"]] = point["value"]
     ours, whole = [], []
     for series, theirs in points.items():
-        name = column if series == column else f"{column}_{series.removeprefix('arm ')}"
-        whole.append(table[name].to_numpy())
+        curve = column if series == column else f"{column}_{series.removeprefix('arm ')}"
+        whole.append(table[curve].to_numpy())
         places = np.searchsorted(rounds, [*theirs])
         if (rounds[places] != [*theirs]).any():
             raise ValueError(f"{name} must be recorded at the rounds {[*theirs]} of {figure}")

@@ -113,7 +113,9 @@ def test_the_guide_to_the_letter(folder):
     with (results / "findings.csv").open() as file:
         findings = {(row["claim"], row["each"]): row for row in csv.DictReader(file)}
     number = float(findings["greedy-less-regret", "three arms"]["statistic"])
-    assert np.isclose(number, _difference_by_hand(check(Path(NAME)).seed, results), rtol=1e-5)
+    assert np.isclose(
+        number, _difference_by_hand(check(Path(NAME)).config.root_seed, results), rtol=1e-5
+    )
 
 
 def _difference_by_hand(seed, results):
@@ -383,8 +385,7 @@ def test_code_that_never_ends_is_said_and_ended(folder, monkeypatch, where):
     result = invoke("judge", file, "--time-limit", 1)
     *lines, error = result.stderr.splitlines()
     at = {"import": f"{file}, while it is imported", "claim": "claim "}[where]
-    assert lines[-1].startswith(at)
-    assert ": at work for " in lines[-1]
+    assert any(line.startswith(at) and ": at work for " in line for line in lines)
     assert error.startswith(f"Error: {file}: {at}")
     assert "it took more than 1 s, the time limit" in error
     assert result.exit_code == 1

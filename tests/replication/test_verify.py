@@ -316,7 +316,8 @@ def test_the_arena_is_in_the_lock_where_it_has_run(command, tmp_path):
     file = Path(config.folders["results"], config.experiments[0].dataset)
     file.parent.mkdir(parents=True)
     file.write_bytes(b"damaged")
-    for arguments in (["verify", "--lock", tmp_path / "x", "--all"], ["lock", "--out", "x"]):
+    lock = tmp_path / "results.lock"
+    for arguments in (["verify", "--lock", lock, "--all"], ["lock", "--out", "x"]):
         result = command(*arguments)
         assert result.exit_code == 1
         assert str(file) in result.stderr or "does not exist" in result.stderr

@@ -49,7 +49,7 @@ def test_small_runs_are_marked(judged):
 def test_tally_counts_every_claim_that_counts_once(judged):
     counted, others = audit.tally(judged).split('id="left-out">')
     rows = re.findall(r"<tr><th scope=\"row\">.*?</tr>", counted)
-    pattern = r"<td>(?:<strong>)?(\d*)(?:</strong>)?(?: <small>.*?)?</td>"
+    pattern = r"<td>(?:<div><strong>)?(\d*)(?:</strong>.*?)?</td>"
     cells = [re.findall(pattern, row) for row in rows]
     counting = [claim for claim in judged.claims.values() if not totals.left_out(claim)]
     assert sum(int(row[0]) for row in cells) == len(counting)
