@@ -385,7 +385,7 @@ def test_code_that_never_ends_is_said_and_ended(folder, monkeypatch, where):
     result = invoke("judge", file, "--time-limit", 1)
     *lines, error = result.stderr.splitlines()
     at = {"import": f"{file}, while it is imported", "claim": "claim "}[where]
-    assert any(line.startswith(at) and ": at work for " in line for line in lines)
+    assert any(line.startswith(at) and ": at work for " in line for line in lines), result.stderr
     assert error.startswith(f"Error: {file}: {at}")
     assert "it took more than 1 s, the time limit" in error
     assert result.exit_code == 1
