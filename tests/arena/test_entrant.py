@@ -166,6 +166,7 @@ WRONG = [
     ("Greedy", ("--instances", "fair_ucb2"), GOOD, "no instance 'fair_ucb2'; did you mean"),
     ("Greedy", ("--contract", "group_merit", "--instances", "drawn"), GOOD, "is not judged on"),
     ("Greedy", (), "import nothing_at_all\n" + GOOD, "cannot be imported: ModuleNotFoundError"),
+    ("Greedy", (), "", "has no class 'Greedy'"),
 ]
 
 

@@ -62,6 +62,7 @@ CHANGES = [
     ('readings=["one"]', 'untestable="No."', "got of and untestable"),
     ('"t-second"', '"t-first"', "line 16: t-first: .* two claims of this id, the other in line 6"),
     ('"bound", "Th', '"inconsistency", "Th', "an inconsistency, and nothing else"),
+    ('"here", "So', '"So', "line 16: TypeError: bound: a place above .*; got 2 texts"),
     (', judged_by=["t-first"]', "", "exactly one of a function, .* is needed, got none"),
     ('"""It\n    holds.\n\n    Or nearly.\n    """', "", "needs a docstring"),
     ("[1.0, 2.0]", "[1.0, 2.0", "line 13: SyntaxError: closing .* does not match [^,]*$"),

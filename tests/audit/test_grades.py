@@ -139,13 +139,23 @@ def test_each_measured_verdict_changes_under_its_control():
     assert "reproduced" not in {row["control"] for row in reproduced}
 
 
-@pytest.mark.parametrize("mean", [0.6, 1.3])
-def test_power_of_a_bound(mean, rng):
+def rate(procedure, draw, settings, verdict, trials=500):
+    """Return how often a procedure gives a verdict."""
+    judge = PROCEDURES[procedure]
+    return np.mean([judge(*draw(), **settings).verdict == verdict for _ in range(trials)])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("mean", "verdict"), [(0.6, REPRODUCED), (1.3, NOT_REPRODUCED)])
+def test_power_of_a_bound(mean, verdict, rng):
     pilot = rng.normal(size=200)
     pilot = mean + (pilot - pilot.mean()) / pilot.std(ddof=1)
     finding = PROCEDURES["mean"](pilot, 1, **AT_MOST)
+    n = int(replicates_needed("mean", AT_MOST, finding))
     wanted = ((2.326 + 1.2816) / (mean - 1)) ** 2
-    assert wanted <= replicates_needed("mean", AT_MOST, finding) < 1.3 * wanted
+    assert wanted <= n < 1.3 * wanted
+    share = rate("mean", lambda: (rng.normal(mean, 1, n), 1), AT_MOST, verdict)
+    assert abs(share - 0.9) < 0.06
 
 
 @pytest.mark.parametrize("skewness", [0, 1, 2, -2])
@@ -200,13 +210,11 @@ def test_power_of_a_proportion(share, claim, limit, verdict, rng):
     finding = Finding(share, 0, 1, 50, 0.5, INCONCLUSIVE)
     n = int(replicates_needed("share", settings, finding))
 
-    def rate(n):
-        draws = (rng.uniform(size=n) < share for _ in range(500))
-        judge = PROCEDURES["share"]
-        return np.mean([judge(draw, **settings).verdict == verdict for draw in draws])
+    def draws(n):
+        return lambda: (rng.uniform(size=n) < share,)
 
-    assert rate(n) == pytest.approx(0.92, abs=0.06)
-    assert rate(n * 2 // 3) < 0.85
+    assert rate("share", draws(n), settings, verdict) == pytest.approx(0.92, abs=0.06)
+    assert rate("share", draws(n * 2 // 3), settings, verdict) < 0.85
 
 
 @pytest.mark.parametrize(

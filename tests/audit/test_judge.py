@@ -5,6 +5,7 @@ import random
 import shutil
 from dataclasses import replace
 
+import pyarrow as pa
 import pytest
 
 import real
@@ -23,7 +24,7 @@ from fairbandits.audit.judge import judge
 from fairbandits.audit.runs import Evidence
 from fairbandits.audit.tests import LABELS
 from fairbandits.claims import cases, exact, mean, reading
-from fairbandits.data.store import StoreError
+from fairbandits.data.store import StoreError, read_footer, read_table, write_table
 from small_claims import judged, paper_of, runs, spread
 
 DATA = ["full_information", "bandit_feedback"]
@@ -239,17 +240,20 @@ def broken(error):
 
 
 @pytest.mark.parametrize(
-    ("function", "message"),
+    ("function", "said", "message"),
     [
-        (asking(), "no test decides"),
-        (broken(ValueError("no such\narm")), "test_judge.py, line [0-9]+: no such arm"),
-        (broken(StoreError("x is stale")), "x is stale"),
-        (asking(0.5, math.nan, each="ab"), "number, b: .*line [0-9]+: values must be finite"),
+        (asking(), {}, "no test decides"),
+        (asking(0.5, 0.6), {}, "test_judge.py, line [0-9]+: two cases '' of 'number'"),
+        (broken(ValueError("no such\narm")), {}, "test_judge.py, line [0-9]+: no such arm"),
+        (broken(KeyError("round")), {}, "line [0-9]+: KeyError: 'round'"),
+        (broken(StoreError("x is stale")), {}, "x is stale"),
+        (asking(0.5, readings=["one"]), TWO, "no test decides under reading 'two'"),
+        (asking(0.5, math.nan, each="ab"), {}, "number, b: .*line [0-9]+: values must be finite"),
     ],
 )
-def test_a_failure_is_no_verdict_and_the_claims_own(function, message):
+def test_a_failure_is_no_verdict_and_the_claims_own(function, said, message):
     others = {"t_same": {"alias_of": "t-bad"}, "t_sum": {"judged_by": ["t-good", "t-bad"]}}
-    rows = judged(t_bad=function, t_good=asking(0.5), **others)
+    rows = judged(t_bad=(function, said), t_good=asking(0.5), **others)
     for (key, _), row in rows.items():
         if key == "t-good":
             assert row.verdict == REPRODUCED
@@ -340,16 +344,29 @@ def damaged(change=None, **footer):
     return lambda file: shrunk.rewritten(file, change, **footer)
 
 
+def one_play_more(columns):
+    columns["plays"][7] += 1
+
+
+def of_no_run(file):
+    old, rows = read_footer(file), read_table(file)
+    names = pa.array(["other"] * 5).dictionary_encode().cast(rows["run"].type)
+    more = rows.slice(0, 5).set_column(rows.column_names.index("run"), "run", names)
+    footer = {name: value for name, value in old.items() if name not in STORES}
+    write_table(file, pa.concat_tables([rows, more]), footer)
+
+
+#: What a store itself writes into a footer.
+STORES = ("schema", "packages", "commit")
 DAMAGE = {
     "missing": (lambda file: file.unlink(), "does not exist"),
     "damaged": (lambda file: file.write_bytes(file.read_bytes()[:-20]), "not a readable Parquet"),
     "stale": (damaged(codes={}), "is stale"),
     "of another seed": (damaged(seed=1), "its seed is 1, wanted"),
     "of other settings": (damaged(runs={}), "other settings than papers/banditq/experiments"),
-    "breaking an invariant": (
-        damaged(lambda columns: columns | {"plays": columns["plays"] + 1}),
-        "that plays sum to the round fails",
-    ),
+    "not a dataset": (damaged(kind="chunk"), "its kind is 'chunk'"),
+    "with rows of no run": (of_no_run, "rows of other are of no run"),
+    "breaking an invariant": (damaged(one_play_more), "that plays sum to the round fails"),
 }
 
 

@@ -247,6 +247,7 @@ def test_the_digest_is_of_the_files_that_are_imported(folder):
 GREEDY, EIGHT = '"greedy": FairGreedy', '"eight_arms": fb.instances.ht_ucb_d(setting=1)'
 WRONG = [
     ("0.5, 0.4, 0.3", 'float("nan"), 0.4, 0.3', r"line 12: .*must be in \[0, 1\], got nan"),
+    ("0.5, 0.4, 0.3", "0.5, 2, 0.3", "got 2.0 for arm 2"),
     ("greedy_small_regret", "greedy_less_regret", "line 30: .* two claims .* in line 21"),
     ("".join(SOURCE.partition("\n\n@study")[1:]), "", "there are no claims; `@study.claim"),
     (GREEDY, '"greedy": "FairGreedy"', "policies: 'greedy' must be a class, .* got 'FairGreedy'"),
@@ -258,13 +259,16 @@ WRONG = [
     (EIGHT, '"eight_arms": [0.1, 0.2]', r"'eight_arms' must be an Instance, got \[0.1, 0.2\]"),
     (EIGHT, EIGHT.replace("eight_arms", "EightArms"), "small letters.* got 'EightArms'"),
     (EIGHT, EIGHT.replace("eight_arms", "eight_1000"), "like a horizon.* got 'eight_1000'"),
+    (EIGHT, EIGHT.replace('"eight_arms"', "8"), "small letters.* got 8"),
     ('{"quotas"', '{"quotes"', "'three_arms' cannot have 'quotes'; did you mean 'quotas'"),
     ('["1/5"] * 3', '["1/5"] * 2', r"three_arms.quotas must have one entry per mean \(3\), got 2"),
     ("horizon=500", "horizon=0", "horizon must be a whole number of at least 1, got 0"),
+    ("horizon=500", 'horizon="500"', "horizon must be a whole number of at least 1, got '500'"),
     ("horizon=500", "horizon=7", r"eight_arms.horizon must be at least the number of arms \(8\)"),
     ("horizon=500", "horizon=[500, 100]", "must increase, got 500, 100"),
     ("horizon=500", "horison=500", "line 8: TypeError: .*'horison'"),
     ("replicates=30", "replicates=1", "replicates must be a whole number of at least 2, got 1"),
+    ("replicates=30", "replicates=True", "at least 2, got True"),
     ("level=0.95", "level=95", "level must be at least 0.5 and less than 1, got 95"),
     ("level=0.95", 'observe={"greedi": []}', "observe: .* 'greedi'; did you mean 'greedy'"),
     ("level=0.95", 'observe={"greedy": ["x"]}', "observer must be one of .*, got 'x'"),
@@ -327,7 +331,8 @@ def test_a_policy_that_cannot_be_repeated_is_refused_before_the_data(drawn, fold
     source = RAISING.replace("return 0", f"return 2 if t > 60 and {drawn} % 2 else 0")
     source = f"import numpy as np\n\nCHANCE = np.random.default_rng(1)\n{source}"
     (folder / own_policy.NAME).write_text(source)
-    message = r"greedy on instance three_arms, replicate 0, round \d+: ValueError: FairGreedy acts"
+    place = r"greedy on instance three_arms, replicate 0, round \d+"
+    message = f"{place}: ValueError: FairGreedy acts oth"
     with pytest.raises(ConfigError, match=message):
         judged(changed(*FEW, source=SMALL), folder / "out")
     assert not (folder / "out").exists()

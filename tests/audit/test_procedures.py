@@ -18,7 +18,7 @@ from fairbandits.audit.limits import (
     tail,
 )
 from fairbandits.audit.multiplicity import combine, holm, holm_count, within_family
-from fairbandits.audit.procedures import PROCEDURES
+from fairbandits.audit.procedures import PROCEDURES, settings_of
 
 GRID = (1e3, 1e4, 1e5)
 DECADES = tuple(np.geomspace(1e4, 1e6, 7).round(6))
@@ -782,3 +782,8 @@ def test_skewness_by_l_moments_is_that_of_scipy(n):
     sample = np.random.default_rng(n).exponential(size=n)
     assert l_skewness(sample) == pytest.approx(stats.lmoment(sample, order=3), abs=1e-12)
     assert np.isnan(l_skewness(sample[:2]))
+
+
+def test_vocabulary():
+    assert set(SETTINGS) == set(PROCEDURES)
+    assert all(set(settings) <= {*settings_of(name)} for name, settings in SETTINGS.items())

@@ -243,3 +243,14 @@ def test_totals_in_words():
     assert said(REPRODUCED, DEPENDS, **left) == "0 claims; left out: 2 inconsistencies"
     # claims of one's own are of no text
     assert said(REPRODUCED) == "1 claim: 1 reproduced"
+
+
+def test_each_claim_is_counted_or_left_out():
+    counted = totals.tally(
+        {"left_out": totals.left_out(claim), "basis": claim.basis}
+        | {"verdict": REPRODUCED, "headline": True}
+        for claim in real.every().values()
+    )
+    assert counted.claims + sum(counted.others.values()) == len(real.every())
+    assert set(counted.others) <= set(totals.LEFT_OUT)
+    assert 0 < counted.printed < counted.claims

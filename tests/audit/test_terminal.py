@@ -158,14 +158,22 @@ def test_a_table_that_is_missing_is_named(committed, tmp_path):
     assert refused("claims", *committed) == said
 
 
+ONLY = "--only is for looking; --out needs all"
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["claims", "fairucb-thm2-boun"], 1, "no claim 'fairucb-thm2-boun'; near: fairucb-thm2-b"),
+        (
+            ["claims", "fairucb-thm2-boun"],
+            1,
+            "no claim 'fairucb-thm2-boun'; near: fairucb-thm2-bound, fairucb-thm4-bound, "
+            "fairucb-thm8; `fairbandits claims` lists all",
+        ),
         (["claims", "--paper", "e"], 1, f"no claims of paper 'e'; known: {', '.join(PAPERS)}"),
         (["claims", "--verdict", "no"], 1, f"no verdict 'no'; there are: {', '.join(OUTCOMES)}"),
         (["audit", "fairucb"], 1, "no claims of paper 'fairucb'; did you mean 'fair_ucb'?"),
-        (["audit", "fair_ucb", "--only", "x", "--out", "y"], 2, "--only is for looking; --out nee"),
+        (["audit", "fair_ucb", "--only", "x", "--out", "y"], 2, ONLY),
     ],
 )
 def test_what_there_is_not_is_named_with_the_nearest(arguments, code, message, results):

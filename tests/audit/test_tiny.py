@@ -23,19 +23,23 @@ FAULTS = [
     ("htucb-abs-superiority", "cases(round=ht_ucb.rounds)", "ht_ucb.rounds", "two cases 'N = "),
     ("htucb-abs-superiority", ".control(control)", "", "needs a control, or `uncontrolled="),
     ("htucb-abs-asymptotic-fairness", 'reading("floors")', 'reading("floor")', "reading 'floor'"),
+    ("htucb-abs-asymptotic-fairness", ", uncontrolled=AGAINST", "", "needs a control"),
     ("htucb-intro-favours-below-level", "steps(run)", "step(run)", "name 'step' is not defined"),
     ("banditq-abs-targets", "law=law).each", "low=law).each", "no run has a coordinate 'low'"),
     ("banditq-abs-targets", 'each("feedback")', 'each("feedbck")', "has no 'feedbck'"),
+    ("banditq-prop2-violation", '"arms_low"', '"arm_low"', "did you mean 'arms_low'"),
     ("banditq-prop2-violation", "at_most=0.25", "at_mots=0.25", "did you mean 'at_most'"),
     ("banditq-prop2-violation", ", name=\"in_rounds\"", ", nam=\"in_rounds\"", "mean 'name'"),
     ("banditq-prop5-v0", 'failed_steps, "', 'failed_steps, ("y", 3), "', "too many positional"),
     ("banditq-prop5-v0", '["squares"]', '["square"]', "did you mean 'squares'"),
     ("banditq-prop5-v0", '["squares"]', '["queue_max"]', "does not record 'queue_max'"),
     ("banditq-fig5-published", '"fig5", "b', '"fig55", "b', "KeyError: 'fig55'"),
+    ("fairucb-thm4-bound", 'policy="careless"', 'policy="carelss"', "did you mean 'careless'"),
     ("fairucb-fig2-violation-increasing", '"deficit_sup"', '"deficit_spu"', "'deficit_sup'"),
     ("fairucb-fig3-comparable", "eta=eta", "eta=2 * eta", "no run has eta = "),
     ("bf-abs-sqrtT", 'label="BF-UCB"', 'label="BFUCB"', "did you mean 'BF-UCB'"),
     ("bf-fig2-to-zero-high-maj", '"high_uniform", 0', '"high_uniform", 5', "IndexError"),
+    ("bf-fig3a-initial-cause", "difference=", "diffrence=", "no 'diffrence'"),
 ]  # fmt: skip
 
 

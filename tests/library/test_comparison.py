@@ -169,11 +169,17 @@ def means_of_regret(result):
     ("wrong", "says"),
     [
         ({"policies": []}, "policies must hold at least one policy, got none"),
-        ({"policies": [fb.UCB1(), fb.UCB1(2.0)]}, r'label UCB1; .* own: compare\(\{"UCB1": \.\.\.'),
+        (
+            {"policies": [fb.UCB1(), fb.UCB1(2.0)]},
+            r'label UCB1; .* own: compare\(\{"UCB1": \.\.\., ',
+        ),
         ({"metrics": "regrets"}, r"metric 'regrets' is unknown; did you mean 'regret'\?"),
         ({"metrics": ["regret", "regret"]}, "metrics must have each name once, got 'regret' twice"),
         ({"metrics": []}, "metrics must name at least one of regret, .* got none"),
-        ({"quotas": None}, "needs quotas or targets: give quotas=.* or targets=.*such as 'regret'"),
+        (
+            {"quotas": None},
+            "'violation' needs quotas or targets: give quotas=.* or targets=.*such as 'regret'",
+        ),
         ({"metrics": "penalised_regret"}, "needs penalties: give penalties=0.5"),
         ({"metrics": "target_regret"}, "needs targets: give targets="),
         ({"targets": TARGETS}, "give quotas or targets, not both"),
@@ -182,11 +188,20 @@ def means_of_regret(result):
         ({"quotas": (5, 5, 5)}, 'at most 1, got 15; 5 per cent is 0.05, or "5/100"'),
         ({"quotas": 0.2}, r"quotas must have one entry per arm, as \(0.3, 0.2\), got 0.2$"),
         ({"quotas": {0: 0.2, 1: 0.1, 2: 0.05}}, "quotas .* write the values in the order of the"),
-        ({"quotas": np.full((1, 3), 0.1)}, r"quotas .* ndarray of shape \(1, 3\); take one row"),
-        ({"quotas": UNROUND}, r"at most 2\*\*31, .*; round what is computed: quotas=\[round"),
+        (
+            {"quotas": np.full((1, 3), 0.1)},
+            r"quotas .* got ndarray of shape \(1, 3\); take one row",
+        ),
+        (
+            {"quotas": UNROUND},
+            r"denominator of at most 2\*\*31, .*; round what is computed: quotas=\[round",
+        ),
         (targets("1/10", 0, 0), "targets must be a number, got '1/10' for arm"),
         (targets("0.1", 0, 0), "got '0.1' for arm 1; write 0.1 without quotes"),
-        ({"quotas": None, "targets": {0: 0.1}}, "targets must have one entry per arm, .* in the o"),
+        (
+            {"quotas": None, "targets": {0: 0.1}},
+            "targets must have one entry per arm, .* in the order",
+        ),
         (targets(0.1, 0.1), r"targets must have one entry per arm \(3\)"),
         (targets(0.1, np.nan, 0), "finite and at least 0, got nan for arm 2"),
         (targets(0.6, 0.4, 0), r"met: .* at most 1, got 1\.6571; divide the targets by 1\.66"),
@@ -198,9 +213,12 @@ def means_of_regret(result):
         ({"policies": [fb.LFG((0.1, 0.1))]}, "policy LFG: fractions must have one entry"),
         (
             targets(0, 0.1) | {"instance": fb.Instance((0.7, 0.0))},
-            "an arm with a target has mean 0",
+            "targets cannot be met: an arm with a target has mean 0",
         ),
-        ({"metrics": means_of_regret}, r"an array of shape .*, here \(6, 2\), got \(2,\)"),
+        (
+            {"metrics": means_of_regret},
+            r"an array of shape \(n_replicates, n_checkpoints\), here \(6, 2\), got \(2,\)",
+        ),
         ({"policies": fb.UCB1()}, r"policies must be a list, or a dict by label, .*compare\(\[one"),
         ({"policies": [fb.UCB1]}, "UCB1 is its class; write UCB1"),
         ({"policies": {1: fb.UCB1()}}, "labels of policies must be text, got 1"),
@@ -216,3 +234,8 @@ def test_targets_of_drawn_instances_are_checked_for_each_replicate():
     drawn = fb.RandomInstance(3, low=0.2, high=0.9)
     with pytest.raises(ValueError, match=r"targets cannot be met in replicate \d+: .* divide"):
         compare([fb.UCB1()], drawn, quotas=None, targets=(0.3, 0.3, 0.3))
+
+
+def test_a_mapping_gives_labels():
+    comparison = compare({"wide": fb.UCB1(), "narrow": fb.UCB1(scale=0.5)}, metrics=["regret"])
+    assert list(comparison.results) == comparison.table["policy"].tolist() == ["wide", "narrow"]

@@ -83,10 +83,22 @@ def test_what_a_measure_needs_is_said():
         *((call, quotas) for call in (result.r_regret, result.unfairness)),
         (lambda: result.penalised_regret(1), quotas),
         (result.target_regret, r"target_regret needs targets; target_regret\(targets="),
-        (lambda: result.violation(targets=(0.1, 0.1)), r"one entry per arm \(3\), got 2"),
-        (lambda: result.violation(targets=(-1, 0.1, 0.1)), "at least 0, got -1 for arm 1"),
-        (lambda: result.violation(targets=(0, 0, 0)), "above 0 for one arm at least"),
-        (lambda: result_of(ARMS).penalised_regret((0.1, 0.2)), "one entry per arm"),
+        (
+            lambda: result.violation(targets=(0.1, 0.1)),
+            r"targets must have one entry per arm \(3\), got 2",
+        ),
+        (
+            lambda: result.violation(targets=(-1, 0.1, 0.1)),
+            "targets must be finite and at least 0, got -1 for arm 1",
+        ),
+        (
+            lambda: result.violation(targets=(0, 0, 0)),
+            "targets must be above 0 for one arm at least",
+        ),
+        (
+            lambda: result_of(ARMS).penalised_regret((0.1, 0.2)),
+            "penalties must have one entry per arm",
+        ),
     ):
         with pytest.raises(ValueError, match=says):
             call()

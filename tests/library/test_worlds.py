@@ -194,7 +194,11 @@ def log(rows, arm="variation", reward="bought", **named):
         (log(SOME, arm="variatoin"), ValueError, "arm names no column: .*mean 'variation'"),
         (log(SOME, reward=None), ValueError, "a log needs both arm and reward"),
         (log(SOME, reward="variation"), ValueError, "must be two columns"),
-        (log(SOME, arm="bought", reward="variation"), ValueError, "'B' in row 1, column 'vari"),
+        (
+            log(SOME, arm="bought", reward="variation"),
+            ValueError,
+            "'B' in row 1, column 'variation",
+        ),
         (log({"variation": [[1], [2]], "bought": [1, 0]}), ValueError, "must be numbers or texts"),
         (log(SOME, by="round"), ValueError, "leave by='round' out"),
         (log(SOME[:1]), ValueError, "at least 2 arms, got 'B'$"),

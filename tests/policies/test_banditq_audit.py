@@ -169,3 +169,15 @@ def test_correlations(feedback, rounds, rng):
         lags = range(first + 1, last + 1)
         expected = [[twins.mean_autocorrelation(gain[:t], lags) for gain in gains] for t in rounds]
         np.testing.assert_allclose(result.probes[name][0], expected, rtol=1e-9, atol=1e-12)
+
+
+def test_starvation_by_hand():
+    state = started(fb.BanditQ((0.1, 0, 0)), fb.Starvation(), 3, 10)
+    starvation = state.observer
+    after = []
+    for t, arm in enumerate([0, 0, 1, 2, 2, 2, 0, 1], start=1):
+        protocol.learn(state, t, arm, 0.5)
+        after.append(starvation.columns[0].astype(int).tolist())
+    assert after[1:4] == [[0, 2, 2], [1, 2, 3], [2, 2, 3]]
+    assert after[4:] == [[3, 2, 3], [4, 3, 3], [4, 4, 3], [4, 4, 3]]
+    assert starvation.run.tolist() == [1, 0, 2]

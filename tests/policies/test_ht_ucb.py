@@ -227,3 +227,15 @@ def test_simulated_pulls_follow_the_fluid_law(case):
     tolerance = 0.03 if case == "A3" else 0.01
     allowed = tolerance * predicted + 1 + 3 * error
     assert (np.abs(plays.mean(axis=0) - predicted) <= allowed).all()
+
+
+def test_measures_by_hand():
+    """Gaps 0, 0.2, 0.5; the second arm is critical and lacks 2, the third is not and has 4."""
+    rounds, plays = np.array([100]), np.array([[78, 18, 4]])
+    case = (0.9, 0.7, 0.4), ("1/2", "1/5", "1/10"), 0.3
+    assert unfairness_levels(rounds, plays, case[1]).tolist() == [[0, 2, 6]]
+    assert unfairness(rounds, plays, case[1]).tolist() == [8]
+    assert penalised_loss(rounds, plays, *case) == pytest.approx(3.6 + 0.6 + 2.0 + 1.8)
+    assert oracle_loss(rounds, *case) == pytest.approx(4 + 3)
+    assert penalised_regret(rounds, plays, *case) == pytest.approx(1.0)
+    assert mean_reward(plays, case[0]) == pytest.approx(70.2 + 12.6 + 1.6)

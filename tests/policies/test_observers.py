@@ -111,7 +111,11 @@ def test_make_observer():
     for name, parameters, says in (
         ("pulls", {}, "^here: observer must be one of .*, got 'pulls'"),
         ("starvation", {"most": 1}, "observer starvation has no parameter 'most'; it takes"),
-        ("banditq_inequalities", {"means": [2.0]}, "here: .*banditq_inequalities: means must lie"),
+        (
+            "banditq_inequalities",
+            {"means": [2.0]},
+            "here: observer banditq_inequalities: means must lie",
+        ),
         ("banditq_inequalities", {}, "observer banditq_inequalities: .* 'means'"),
     ):
         with pytest.raises(ValueError, match=says):

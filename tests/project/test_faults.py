@@ -114,8 +114,9 @@ def test_commands_refuse_in_words(line, tmp_path, monkeypatch):
 
 
 def test_a_full_disk_is_told_with_the_file(tmp_path):
-    file, says = (tmp_path / "out.parquet", "[Errno 28] Error writing bytes to file: No space")
-    with pytest.raises(OSError, match="No space") as error, replacing(file):
+    file = tmp_path / "out.parquet"
+    says = "[Errno 28] Error writing bytes to file. Detail: No space left on device"
+    with pytest.raises(OSError, match="No space left") as error, replacing(file):
         raise OSError(says)
     assert str(error.value).startswith(f"{file} could not be written, and is as it was: [Errno 28]")
     with pytest.raises(FileNotFoundError) as error, replacing(file):

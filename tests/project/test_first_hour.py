@@ -76,11 +76,23 @@ WRONG = [
     (lambda: fb.instances.fairucb, AttributeError, "'fairucb'; did you mean 'fair_ucb'?"),
     (lambda: fb.FairUCB(0.2), ValueError, "quotas must have one entry per arm, .* got 0.2"),
     (lambda: fb.HTUCB("1/5", 0.5), ValueError, "quotas must have one entry per arm, .* got '1/5'"),
-    (lambda: fb.BanditQ(ARMS.quotas), ValueError, r"got quotas, .*: \(1/5, 3/10, 1/4\); give targ"),
-    (lambda: compare(NoTime()), TypeError, r"NoTime.learn must .*, it takes \(arm, reward\); wri"),
+    (
+        lambda: fb.BanditQ(ARMS.quotas),
+        ValueError,
+        r"targets are rates of reward, got quotas, .*: \(1/5, 3/10, 1/4\); give targets=",
+    ),
+    (
+        lambda: compare(NoTime()),
+        TypeError,
+        r"NoTime.learn must take \(t, action, reward\), it takes \(arm, reward\); write def learn",
+    ),
     (lambda: compare(NoHorizon()), TypeError, r"NoHorizon.start must take \(n_arms, horizon\)"),
     (lambda: compare(fb.Hedge()), ValueError, "leave them away, or give targets in their place"),
-    (lambda: compare(Global()), ValueError, r"np.random.randint in Global.choose \(.*, line \d+\)"),
+    (
+        lambda: compare(Global()),
+        ValueError,
+        r"np.random.randint in Global.choose \(.*py, line \d+\)",
+    ),
     (lambda: compare(Helped()), ValueError, r"draws from random.random in helper \(.*unit\(coin\)"),
     (lambda: compare(fb.compiled(Global())), ValueError, "np.random.randint in Global.choose"),
 ]

@@ -137,7 +137,10 @@ def with_footer(**footer):
         (of_another(horizon=61), " does not belong here: its run is .*61"),
         (of_another(stream="other"), " does not belong here: its run is .*'other'"),
         (with_footer(seed=3), f" .* its seed is 3, wanted {SEED}; delete .*"),
-        (with_footer(code="0" * 16), " is stale: code 0{16} made it, this is .*replicate` makes"),
+        (
+            with_footer(code="0" * 16),
+            " is stale: code 0{16} made it, this is .*replicate` makes it",
+        ),
         (lambda file: os.truncate(file, 2000), " is not a readable Parquet file"),
         (with_a_flipped_bit, " is damaged"),
         (os.remove, " does not exist"),

@@ -279,7 +279,10 @@ REFUSED = [
     ({"quotas": None}, f"{FAIR}.parameters.quotas: the experiment has no quotas; give them there"),
     # parameters of learners
     ({"policies": learning("constant", arm="instance")}, f"{LEARNER}.arm: {OF_INSTANCE}"),
-    ({"policies": learning("banditq", targets="instance")}, f"{LEARNER}.targets: the experiment"),
+    (
+        {"policies": learning("banditq", targets="instance")},
+        f"{LEARNER}.targets: the experiment has no targets; give them there, or here in place of",
+    ),
     # target shares
     (with_targets(target_shares=["1/2"], targets=[0.1, 0, 0]), "one: targets and target_shares"),
     (with_targets(target_shares=["1/2", "2/3"]), f"{SHARES} ['1/2', '2/3']"),

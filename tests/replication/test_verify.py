@@ -185,7 +185,10 @@ def of_another_law(table):
     [
         (without_a_replicate, ": its rows must be arms 1 to 5 of the same rounds"),
         (of_another_law, ": the law of banditq-uniform02 must be 'uniform02', got ['beta']"),
-        (lambda table: table.drop(["reward"]), ", banditq-uniform02: replicate 0 has content hash"),
+        (
+            lambda table: table.drop(["reward"]),
+            ", banditq-uniform02: replicate 0 has content hash ",
+        ),
     ],
 )
 def test_a_dataset_of_another_form_is_found(config, lock, data, change, says):

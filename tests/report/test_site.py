@@ -174,7 +174,10 @@ def test_a_warning_of_sphinx_stops_it(made, text, says):
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        (lambda pages: pages["banditq"].cells[1].update(execution_count=None), "was not executed"),
+        (
+            lambda pages: pages["banditq"].cells[1].update(execution_count=None),
+            "banditq.ipynb was not executed; `fairbandits notebook` does it",
+        ),
         (lambda pages: pages.update(banditq=executed("A", OTHER)), "fig1.svg; execute the"),
         (lambda pages: pages.update(banditq=executed("A", image("banditq/fig2.svg"))), NOT_DRAWN),
         (lambda pages: pages.pop("banditq"), "links to page 'banditq'; known: index"),

@@ -136,3 +136,8 @@ def test_bf_ucb_theorem_3_by_hand():
     assert bounds.azuma_bound(served, 0.01)[0] == pytest.approx(math.sqrt(12 * math.log(400)))
     roots = 1 + 1 / math.sqrt(2) + 1 / math.sqrt(3)
     assert bounds.root_sum(np.array([0, 1, 2, 4])).tolist() == pytest.approx([0, 0, 1, roots])
+
+
+def test_bound_of_the_learner():
+    sums = np.array([3, -7]), np.array([4, 5]), np.array([2, 1])
+    assert bounds.learner_bound(8, *sums) == pytest.approx(23 * (2 + math.log(8)))

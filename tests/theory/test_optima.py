@@ -55,7 +55,9 @@ def test_targets_that_no_distribution_meets(rng, total):
     for _ in range(20):
         means, targets = instance(rng, total)
         assert solve(means, targets).status == 2  # infeasible
-        with pytest.raises(ValueError, match=r"cannot be met: .* at most 1, got \d\.\d{4}$"):
+        with pytest.raises(
+            ValueError, match=r"targets cannot be met: .* at most 1, got \d\.\d{4}$"
+        ):
             static_benchmark(means, targets)
 
 

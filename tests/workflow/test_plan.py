@@ -79,7 +79,9 @@ def test_figures_say_what_they_show(plan):
 
 def test_a_figure_that_nothing_draws_is_refused(plan, monkeypatch):
     monkeypatch.setitem(workflow.PAPERS, "ht_ucb", {"fig1": workflow.PAPERS["ht_ucb"]["fig1"]})
-    with pytest.raises(ConfigError, match=r"fig2, which nothing draws in .*ht_ucb\.py; did you"):
+    with pytest.raises(
+        ConfigError, match=r"has fig2, which nothing draws in .*ht_ucb\.py; did you"
+    ):
         plan.drawing("ht_ucb", "fig2")
 
 
