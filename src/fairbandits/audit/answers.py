@@ -36,10 +36,8 @@ def asked(claim: Claim, runs: Any) -> Iterator[tuple[Case, str]]:
                 inner = made
                 while inspect.isgenerator(inner.gi_yieldfrom):
                     inner = inner.gi_yieldfrom
-                yield (
-                    case,
-                    f"{Path(inner.gi_code.co_filename).name}, line {inner.gi_frame.f_lineno}",
-                )
+                file, line = Path(inner.gi_code.co_filename), inner.gi_frame.f_lineno
+                yield case, f"{file.name}, line {line}"
         finally:
             forget()
 

@@ -132,7 +132,12 @@ class Paper:
         **said
             Further fields of `Claim`.
         """
-        if len(where) > 1:
+        if len(where) not in (1, 3):
+            raise TypeError(
+                f"{kind}: a place above a function is wanted, or id, place and statement of a "
+                f"claim without one; got {len(where)} texts"
+            )
+        if len(where) == 3:
             key, place, statement = where
             caller = sys._getframe(1)
             at = caller.f_code.co_filename, caller.f_lineno

@@ -1,4 +1,4 @@
-"""Findings of procedures, and the checks that every procedure makes of its input."""
+"""What a procedure finds, what it is worth, and the words for both."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping

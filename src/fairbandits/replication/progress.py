@@ -18,9 +18,12 @@ START = 1.5
 MEMORY, LEAST_MEMORY, LEAST_MINUTES = 1500, 500, 10
 #: Beginning of a rule's name -> what a dry run calls its jobs.
 KINDS = {
-    **{"simulate": "to simulate", "collect": "to collect datasets"},
-    **dict.fromkeys(("audit", "verdicts"), "to judge"),
-    **dict.fromkeys(("notebook", "site"), "to make pages"),
+    "simulate": "to simulate",
+    "collect": "to collect datasets",
+    "audit": "to judge",
+    "verdicts": "to judge",
+    "notebook": "to make pages",
+    "site": "to make pages",
 }
 #: Seconds that count as foreseen and taken from the start, so that the first jobs do not decide
 #: alone how fast this machine is.

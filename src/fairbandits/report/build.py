@@ -23,7 +23,7 @@ from fairbandits.data.texts import write_text
 from fairbandits.figures import PAPERS
 from fairbandits.report.audit import open_audit
 from fairbandits.report.claims import BODY, TITLE, Page
-from fairbandits.report.documents import with_links, write_documents
+from fairbandits.report.documents import linking, write_documents
 from fairbandits.report.listing import write_pages
 from fairbandits.report.markup import GENERATED
 from fairbandits.settings.schemas import meant
@@ -168,13 +168,14 @@ def build(
             data = Path(os.path.relpath(results.resolve(), out / "claims"))
             pages = write_pages(audit, data.as_posix(), source)
         known = {"": [*names, *(GENERATED if pages else ())], "claims/": pages}
-        texts = write_documents(source, names, root)
+        linked = linking(source, names, root)
+        texts = write_documents(source, root, linked)
         (extra / SOURCES).mkdir(parents=True)
         for notebook in notebooks:
             page = _page(notebook, known, figures, extra)
             for cell in (cell for cell in page.cells if cell.cell_type == "markdown"):
                 file = root / "notebooks" / notebook.name  # from where its links lead
-                cell.source = with_links(cell.source, file, names, root, source)
+                cell.source = linked(cell.source, file, notebook.stem)
             if notebook.stem == "index":
                 page.cells.append(_menu([*known[""], *texts]))
             nbformat.write(page, source / notebook.name)

@@ -43,16 +43,21 @@ def published(paper: str) -> dict[str, Any]:
 
 def observe(curve: Curve, quantity: str, round_: int) -> np.ndarray:
     """Return a quantity of each replicate's curve; what is late is in the second half."""
-    if quantity == "value":
-        return np.array([np.interp(round_, curve.rounds, run) for run in curve.values])
-    if quantity == "maximum" and curve.peaks is not None:
-        return curve.peaks
-    kept = curve.rounds >= curve.rounds[-1] / 2 * quantity.startswith("late ")
-    rounds, values = curve.rounds[kept], curve.values[:, kept]
-    if quantity == "late mean":
-        return np.trapezoid(values, rounds, axis=1) / (rounds[-1] - rounds[0])
-    if quantity.removeprefix("late ") in ("maximum", "minimum"):
-        return (values.max if quantity.endswith("maximum") else values.min)(axis=1)
+    late = curve.rounds >= curve.rounds[-1] / 2
+    rounds, values = curve.rounds[late], curve.values[:, late]
+    match quantity:
+        case "value":
+            return np.array([np.interp(round_, curve.rounds, run) for run in curve.values])
+        case "maximum":
+            return curve.values.max(axis=1) if curve.peaks is None else curve.peaks
+        case "minimum":
+            return curve.values.min(axis=1)
+        case "late maximum":
+            return values.max(axis=1)
+        case "late minimum":
+            return values.min(axis=1)
+        case "late mean":
+            return np.trapezoid(values, rounds, axis=1) / (rounds[-1] - rounds[0])
     raise ValueError(f"no quantity {quantity!r} of a curve")
 
 

@@ -28,11 +28,19 @@ SETTINGS = ("config/", "papers/", "uv.lock", "environment.yml")
 #: A run's outputs.
 MADE = ("results/", "figures/", "audit/", "results.lock")
 FORMATS = {
-    **{".csv": "text/csv", ".css": "text/css", ".html": "text/html", ".md": "text/markdown"},
-    **{".js": "text/javascript", ".py": "text/x-python", ".png": "image/png"},
-    **{".ipynb": "application/x-ipynb+json", ".json": "application/json"},
-    **{".parquet": "application/vnd.apache.parquet", ".svg": "image/svg+xml"},
-    **dict.fromkeys((".yaml", ".yml"), "application/yaml"),
+    ".csv": "text/csv",
+    ".css": "text/css",
+    ".html": "text/html",
+    ".ipynb": "application/x-ipynb+json",
+    ".js": "text/javascript",
+    ".json": "application/json",
+    ".md": "text/markdown",
+    ".parquet": "application/vnd.apache.parquet",
+    ".png": "image/png",
+    ".py": "text/x-python",
+    ".svg": "image/svg+xml",
+    ".yaml": "application/yaml",
+    ".yml": "application/yaml",
 }
 
 

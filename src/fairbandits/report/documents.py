@@ -2,7 +2,8 @@
 
 import re
 import shutil
-from collections.abc import Collection
+from collections.abc import Callable, Collection
+from functools import partial
 from pathlib import Path
 
 FOLDER = "docs"
@@ -17,15 +18,18 @@ def documents(root: Path) -> dict[str, Path]:
     return {file.relative_to(root).with_suffix("").as_posix(): file for file in files}
 
 
-def with_links(text: str, file: Path, pages: Collection[str], root: Path, source: Path) -> str:
-    """Return the text of `file` in the project `root` with links of the site made in `source`.
+def linking(source: Path, pages: Collection[str], root: Path) -> Callable[[str, Path, str], str]:
+    """Return a function that gives the text of a project's file the links that a page needs.
 
-    Links lead to documents and to `pages`, those to a figure to its place on the paper's page,
-    and images are copied; a file that is no page is named without a link.
+    Links lead to documents and to `pages`, those to a figure to its place on the paper's page, and
+    images are copied into `source`; a file that is no page is named without a link.
     """
     files = documents(root)
 
-    def link(match: re.Match[str]) -> str:
+    def linked(text: str, file: Path, page: str) -> str:
+        return _LINK.sub(partial(link, file, page), text)
+
+    def link(file: Path, page: str, match: re.Match[str]) -> str:
         image, shown, target, anchor = match.groups(default="")
         if "//" in target:
             return match[0]
@@ -45,21 +49,21 @@ def with_links(text: str, file: Path, pages: Collection[str], root: Path, source
         if path.with_suffix("").as_posix() in files and goal.suffix == ".md":
             return f"[{shown}](/{path.as_posix()}{anchor})"
         if goal.suffix in _IMAGES and goal.parent.name in pages:  # a paper's figure
-            up = "../" * (len(file.relative_to(root).parts) - 1)
+            up = "../" * page.count("/")
             return f'<a href="{up}{goal.parent.name}.html#{goal.stem}">{shown}</a>'
         if goal.suffix == ".ipynb" and goal.stem in pages:
             return f"[{shown}](/{goal.stem}.ipynb{anchor})"
         return shown
 
-    return _LINK.sub(link, text)
+    return linked
 
 
-def write_documents(source: Path, pages: Collection[str], root: Path) -> list[str]:
-    """Write the documents and their images into `source`; return the names of their pages."""
+def write_documents(source: Path, root: Path, linked: Callable[[str, Path, str], str]) -> list[str]:
+    """Write the documents with their links into `source`; return the names of their pages."""
     files = documents(root)
     for name, file in files.items():
         copy = source / f"{name}.md"
         copy.parent.mkdir(parents=True, exist_ok=True)
-        text = with_links(file.read_text(encoding="utf-8"), file, pages, root, source)
+        text = linked(file.read_text(encoding="utf-8"), file, name)
         copy.write_text(text, encoding="utf-8")
     return [*files]
