@@ -223,9 +223,12 @@ def test_a_constant_shortfall_keeps_the_contract_in_long_runs_alone():
     assert long.needs_horizon
     assert decisions.kept_for(long) == (
         "100\u202f000, 1\u202f000\u202f000",
-        "of 1 instances: 0 for 1\u202f000, 0 for 10\u202f000",
+        "on 0 of 1 instances for T = 1\u202f000, on 0 of 1 instances for T = 10\u202f000",
     )
-    assert decisions.kept_for(always) == ("all that were judged", "")
+    assert decisions.kept_for(always) == (
+        "all: 1\u202f000, 10\u202f000, 100\u202f000, 1\u202f000\u202f000",
+        "",
+    )
 
 
 def test_who_needs_the_horizon_follows_from_the_runs():

@@ -62,7 +62,7 @@ def test_lists_of_a_paper_and_a_verdict(typed, results, rows):
     wanted = {row["claim"] for row in shown}
     assert len(wanted) > 1
     assert {line.split()[0] for line in text.splitlines() if line.startswith("  fair")} == wanted
-    assert f"fair_ucb: {len(wanted)} below; {terminal.tally(shown)}\n" in text
+    assert f"fair_ucb: {len(wanted)} listed; {terminal.tally(shown)}\n" in text
 
 
 def test_a_verdict_says_its_part_and_its_status():

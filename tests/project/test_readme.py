@@ -38,6 +38,8 @@ def test_it_has_few_lines_and_its_numbers_are_those_of_the_tables():
     numbers = texts_of(ROOT / "audit" / "numbers.csv")
     printed, claims = (numbers[f"fair_ucb_{kind}"] for kind in ("printed", "claims"))
     assert f"{printed} of {claims} claims rest on printed words" in README
+    wins, cells = (numbers[f"htucb_{kind}"] for kind in ("of_lfg", "cells"))
+    assert f"It has less than LFG in {wins} of {cells} comparisons" in README
     assert f"It has {float(numbers['bfucb_of_ucb']):.0f} % of UCB's reward" in README
 
 

@@ -188,7 +188,6 @@ def kept_for(chosen: Choice) -> tuple[str, str]:
     """
     rest = {horizon: n for horizon, n in chosen.counts.items() if n < chosen.total}
     kept = [number(horizon) for horizon in chosen.counts if horizon not in rest]
-    others = ", ".join(f"{n} for {number(horizon)}" for horizon, n in rest.items())
-    if not rest:
-        return "all that were judged", ""
-    return ", ".join(kept) or "none", f"of {chosen.total} instances: {others}"
+    some = "on {} of {} instances for T = {}".format
+    others = [some(n, chosen.total, number(horizon)) for horizon, n in rest.items()]
+    return ("" if rest else "all: ") + (", ".join(kept) or "none"), ", ".join(others)

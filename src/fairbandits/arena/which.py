@@ -99,7 +99,7 @@ def _row(terms: Terms, chosen: Choice) -> dict[str, str]:
         "use": _named(chosen),
         "needs T": "yes" if chosen.needs_horizon else "no",
         "keeps it for T =": kept_for(chosen)[0],
-        "regret in 1000 rounds": significant(regret.mean(), 3),
+        "contract regret in 1000 rounds": f"{significant(regret.mean(), 3)} reward",
         "largest shortfall": f"{significant(lack.max(), 3)} {terms.unit}",
     }
 
@@ -124,7 +124,8 @@ def _with_quota(
         quotas = ", ".join(map(str, sorted({its_quota for _, its_quota in each if its_quota})))
         yield f"None of them has the quota {quota} for each; some have {quotas}."
         return
-    yield f"Of them, with the quota {quota} for each: {', '.join(one.title for one in same)}. There"
+    titles = ", ".join(case.title for case in same)
+    yield f"Of them, with the quota {quota} for each: {titles}. On these"
     for kept, chosen in choices.items():
         rows = chosen.judged[chosen.judged["instance"].isin([case.instance for case in same])]
         always = rows.groupby("horizon")[kept].all()

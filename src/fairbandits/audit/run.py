@@ -216,7 +216,7 @@ def claims_words(
 
 def _refusal(reasons: Sequence[str], claim: str | None = None, paper: str = "") -> str:
     more = f" ({len(reasons)} reasons in all)" if len(reasons) > 1 else ""
-    alone = f", and `fairbandits audit {paper} --only {claim}` judges it on the data at hand"
+    alone = f", and `fairbandits audit {paper} --only {claim}` judges it on the results on disk"
     return f"{reasons[0]}{more}; {ANEW}{alone if claim else ''}"
 
 
@@ -269,7 +269,7 @@ def what_if(
     lines += [f"{asked.id}: {plain(asked.statement)}", "", f"What if {said}?"]
     lines += [f"  {phrase}" for phrase in dict.fromkeys(r["phrase"] for r in pairs if r["phrase"])]
     lines += ["", *terminal.aligned(terminal.cases_table(pairs, names)), ""]
-    lines.append("Both are computed now, from the data at hand, and nothing is written.")
+    lines.append("Both are computed now, from the results on disk, and nothing is written.")
     return "\n".join(lines)
 
 

@@ -31,10 +31,10 @@ def listing(rows: Sequence[Row], width: int) -> str:
     for paper, of_paper in grouped(heads, itemgetter("paper")).items():
         counting = [row for row in of_paper if not row["left_out"]]
         others = [row for row in of_paper if row["left_out"]]
-        below = f"{len(of_paper)} below; " if others else ""
+        below = f"{len(of_paper)} listed; " if others else ""
         lines.append(f"{paper}: {below}{tally(of_paper)}")
         lines += [*_table(counting, width), ""] if counting else []
-        lines += ["in no total:", *_table(others, width), ""] if others else []
+        lines += ["counted in no total:", *_table(others, width), ""] if others else []
     if any(row["status"] == EXPLORATORY for row in heads):
         lines.append(f"* {EXPLORATORY}: {STATUSES[EXPLORATORY]}")
     return "\n".join(lines).rstrip()

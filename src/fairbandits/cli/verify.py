@@ -31,9 +31,9 @@ def verify(configs, lock, sample, sample_seed, deep, every):
     """Check committed files and results, from results.lock down.
 
     Committed figures and tables must be those of the lock. Every file of a finished run must be as
-    its manifest lists, and no other may be there. The content of runs must be that of the lock, and
-    all tables of the present code, settings and rules. Some replicates are simulated again. What is
-    computed of the runs is computed again with `--deep`.
+    its manifest lists, and no other may be there. The runs must have the content that the lock
+    records, and all tables must come from the present code, settings and rules. Some replicates
+    are simulated again; `--deep` also computes again what figures and tables show.
     """
     # as Snakemake says to each job; passes of SciPy's optimisers depend on it
     os.environ |= {f"{name}_THREADS": "1" for name in serving.THREADS} if deep else {}
