@@ -108,7 +108,8 @@ def test_the_guide_to_the_letter(folder):
         rows = {row["id"]: row for row in csv.DictReader(file)}
     assert {(row["seed"], row["rules"]) for row in rows.values()} == {("frozen", digest)}
     report = (results / "report.md").read_text()
-    for text in (digest, "frozen 20", "in this folder\n\nNone.", "def greedy_less_regret(runs)"):
+    texts = (digest, "frozen 20", "in this folder\n\nNone.", "def greedy_less_regret(runs)")
+    for text in (*texts, "confirmatory: its files were frozen before"):
         assert text in report
     with (results / "findings.csv").open() as file:
         findings = {(row["claim"], row["each"]): row for row in csv.DictReader(file)}

@@ -7,8 +7,16 @@ from operator import itemgetter
 from typing import Any
 
 from fairbandits.audit import sentences
-from fairbandits.audit.claims import Claim, Papers, stands_for
-from fairbandits.audit.finding import EXPLORATORY, FAILED, GRADES, OF_INCONSISTENCY, STATUSES, TAGS
+from fairbandits.audit.claims import OWN, Claim, Papers, stands_for
+from fairbandits.audit.finding import (
+    CONFIRMATORY,
+    EXPLORATORY,
+    FAILED,
+    GRADES,
+    OF_INCONSISTENCY,
+    STATUSES,
+    TAGS,
+)
 from fairbandits.audit.rows import NUMBERS, finite, short
 from fairbandits.audit.totals import Row, grouped, left_out, tally
 from fairbandits.numerals import measured, significant
@@ -20,8 +28,11 @@ LEAST_STATEMENT = 24
 MOST = 40
 HOLM = (
     "The p of a case is of that case alone; that of a verdict on a primary claim is adjusted by "
-    "Holm's method for all primary claims of the paper, and so is larger."
+    "Holm's method for all primary claims of the paper or study, and so is larger."
 )
+
+#: What a confirmatory verdict of a user's study is.
+OF_STUDY = "its files were frozen before its data were drawn"
 
 
 def listing(rows: Sequence[Row], width: int) -> str:
@@ -72,9 +83,11 @@ def explanation(
     kinds = [claim.paper, claim.kind, "primary" * claim.primary, "merely reported" * claim.reported]
     kinds += [claim.about * (claim.about != "text")]
     lines = [f"{claim.id}: {sentences.verdict(rows[0])}", f"  {'; '.join(filter(None, kinds))}"]
+    status = rows[0]["status"]
+    of_study = claim.paper == OWN and status == CONFIRMATORY
     facts = {
         "claim": claim.statement,
-        "place": claim.place,
+        "place": claim.place * (claim.place != OWN),
         "in part": claim.part,
         "basis": sentences.basis(claim),
         "between": "; ".join(claim.between),
@@ -83,7 +96,7 @@ def explanation(
         "same as": claim.alias_of,
         "by": ", ".join(claim.judged_by),
         "because": claim.untestable,
-        "status": f"{rows[0]['status']}: {STATUSES[rows[0]['status']]}",
+        "status": f"{status}: {OF_STUDY if of_study else STATUSES[status]}",
         "readings": sentences.readings_in_words(rows) if len(rows) > 1 else "",
         "that is": claim.kind == "inconsistency" and OF_INCONSISTENCY.get(rows[0]["verdict"]),
     }
