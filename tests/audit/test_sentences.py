@@ -175,10 +175,10 @@ def test_why_a_verdict_is_as_it_is():
     empty = made(0.2, INCONCLUSIVE, tags=["TRIVIAL"], also={sentences.NEEDED: 9.0})
     (said,) = why(head, [*cases, empty, empty | {"tags": ["VACUOUS"]}])
     assert said == (
-        "number: at most 0.5 in 3 of 5 cases, not in 1, 1 undecided; 1 supports nothing, as the "
-        "same holds of the control; 1 supports nothing, as nothing could have failed"
+        "number: at most 0.5 in 3 of 5 cases, not in 1, 1 undecided; 1 is no evidence, as the "
+        "same holds of the control; 1 is no evidence, as nothing could have failed"
     )
-    assert what_decides(empty).endswith("; that supports nothing, as the same holds of the control")
+    assert what_decides(empty).endswith("; that is no evidence, as the same holds of the control")
     assert list(why(head, cases[:1])) == ["number: 0.2000 pulls (claimed: at most 0.5)"]
     under = [case | {"reading": name} for case, name in zip(cases, ("one", "two", ""), strict=True)]
     (said,) = why({"reading": "one"}, under)

@@ -206,7 +206,7 @@ def what_decides(row: Row) -> str:
     if row["verdict"] == NOT_REPRODUCED:
         other, name = SIDES[BOTH[claim]]
         text += f", and even the {other} bound is {measured(row[name])}"
-    nothing = f"that supports nothing, {EMPTY[tag]}" if (tag := is_empty(row)) else ""
+    nothing = f"that is no evidence, {EMPTY[tag]}" if (tag := is_empty(row)) else ""
     return "; ".join(filter(None, [text, nothing or replicates_that_decide(row), reach(row)]))
 
 
@@ -338,7 +338,8 @@ def why(row: Row, findings: Iterable[Row]) -> Iterator[str]:
             }
             said += [part.format(n) for part, n in parts.items() if n]
             weak = (
-                f"; {n} support{'s' * (n == 1)} nothing, {EMPTY[tag]}" for tag, n in empty.items()
+                f"; {n} {'is' if n == 1 else 'are'} no evidence, {EMPTY[tag]}"
+                for tag, n in empty.items()
             )
             yield ", ".join(said) + "".join(weak) + together(cases)
         elif value := number(cases[0]):
