@@ -81,7 +81,7 @@ KINDS: dict[str, dict[str, Column]] = {
 }
 #: Meaning of a row, by kind of file.
 ROWS = {
-    "dataset": "a run, replicate, recorded round and arm; what is summed is so from round 1 on",
+    "dataset": "a run, replicate, recorded round and arm; sums are over the rounds from 1 on",
     "chunk": "a replicate, recorded round and arm of one run",
     "figure": "a point of a curve",
     "replay": "a recorded round of the authors' own run",
