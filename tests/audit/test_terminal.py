@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from collections import Counter
 from dataclasses import replace
 
 import pytest
@@ -76,8 +77,13 @@ def test_a_verdict_says_its_part_and_its_status():
         assert (", in part" in said[key]) == ("IN-PART" in head["tags"])
     key = "htucb-abs-superiority"
     of_claim = [row for row in rows if row["claim"] == key]
-    text = terminal.explanation(CLAIMS[key], PAPERS, of_claim, None, 120)
+    findings = read(ROOT / "audit" / "findings.csv", PAPERS, "findings", anyway=True).rows
+    text = terminal.explanation(CLAIMS[key], PAPERS, of_claim, findings, 120)
     assert f"{of_claim[0]['status']}: " in text
+    of_tests = Counter(row["test"] for row in findings if row["claim"] == key)
+    for count in of_tests.values():
+        more = f"    and {count - terminal.MOST} more in favour; findings.csv has all\n"
+        assert (more in text) == (count > terminal.MOST)
 
 
 #: What other programs read: the entries of a verdict, and of a claim.

@@ -17,15 +17,15 @@ from fairbandits.audit.finding import (
     STATUSES,
     TAGS,
 )
-from fairbandits.audit.rows import NUMBERS, finite, short
+from fairbandits.audit.rows import FINDINGS_TABLE, NUMBERS, finite, short
 from fairbandits.audit.totals import Row, grouped, left_out, tally
 from fairbandits.numerals import measured, significant
 from fairbandits.settings.formulas import plain
 
 #: Minimum width of the statement column.
 LEAST_STATEMENT = 24
-#: The most cases of a test that are listed.
-MOST = 40
+#: The most cases of a test that are listed, those least in favour.
+MOST = 10
 HOLM = (
     "The p of a case is of that case alone; that of a verdict on a primary claim is adjusted by "
     "Holm's method for all primary claims of the paper or study, and so is larger."
@@ -112,7 +112,8 @@ def explanation(
         lines += ["", f"  {plain(sentences.quantity(group[0]))}{beside}"]
         shown = sorted(group, key=sentences.against)[:MOST]
         lines += [f"  {line}" for line in aligned(cases_table(shown))]
-        lines += [f"    and {len(group) - MOST} more"] * (len(group) > MOST)
+        more = f"    and {len(group) - MOST} more in favour; {FINDINGS_TABLE} has all"
+        lines += [more] * (len(group) > MOST)
     if claim.primary and cases:
         lines += ["", *textwrap.wrap(HOLM, width)]
     tags = dict.fromkeys(tag for row in [*rows, *cases] for tag in row["tags"])
