@@ -82,6 +82,24 @@ class Reporting(Own):
         out[:] = time.perf_counter_ns()
 
 
+class Clock:
+    """An observer that reports the time from some round on."""
+
+    probes = ("time",)
+
+    def __init__(self, first=10**6):
+        self.first, self.t = first, 0
+
+    def start(self, policy, state, n_arms, horizon):
+        return Clock(self.first)
+
+    def watch(self, state, t, action, reward):
+        self.t = t
+
+    def report(self, state, out):
+        out[:] = time.perf_counter_ns() if self.t >= self.first else 0
+
+
 def counting():
     count = 0
 
@@ -149,6 +167,9 @@ def test_a_class_is_asked_elsewhere_once(monkeypatch):
     assert (fb.run(Own(), ARMS, 60, 4, n_jobs=2).plays == alone.plays).all()
     monkeypatch.setattr(repeating, "_asked_elsewhere", None)
     assert (fb.run(Own(lambda state, t: t), ARMS, 60, 4, n_jobs=2).plays == alone.plays).all()
+    for pick, observe in ((lambda state, t: 2 * t, ()), (lambda state, t: t, [Clock()])):
+        with pytest.raises(TypeError, match="'NoneType' object is not callable"):
+            fb.run(Own(pick), ARMS, 60, 4, n_jobs=2, observe=observe)
 
 
 @pytest.mark.parametrize(
@@ -170,6 +191,12 @@ def test_a_class_is_asked_elsewhere_once(monkeypatch):
 def test_chance_that_is_kept_or_reported_is_refused(policy, says):
     with pytest.raises(ValueError, match=says):
         fb.run(policy, ARMS, 60, 2, checkpoints=[60])
+
+
+@pytest.mark.parametrize(("policy", "observe"), [(Reporting(), ()), (fb.UCB1(), [Clock(900)])])
+def test_what_is_reported_is_compared_in_a_long_run_too(policy, observe):
+    with pytest.raises(ValueError, match="reports otherwise in round 1000 when replicate 0"):
+        fb.run(policy, ARMS, 1200, 2, observe=observe, checkpoints=[1200])
 
 
 class Compiled:

@@ -59,7 +59,7 @@ def described(value: Any, above: tuple[int, ...] = ()) -> Any:
         return {"dict": sorted(pairs, key=lambda pair: json.dumps(pair[0]))}
     if isinstance(value, FunctionType):
         parts = [[*_closed_over(value).values()], value.__defaults__, value.__kwdefaults__]
-        code = "" if _is_known(value) else _code(value.__code__)
+        code = "" if _is_known(value) else code_of(value.__code__)
         return {"function": value.__qualname__, "code": code, "of": each(parts)}
     if isinstance(value, functools._lru_cache_wrapper):
         return described(value.__wrapped__, inner)
@@ -103,9 +103,10 @@ def _array(values: np.ndarray, each: Any) -> dict[str, Any]:
     return about | {"hash": hashlib.sha256(values.tobytes()).hexdigest()[:32]}
 
 
-def _code(code: CodeType) -> str:
+def code_of(code: CodeType) -> str:
+    """Return a hash of what code does: its instructions, constants and names."""
     constants = [
-        _code(item) if isinstance(item, CodeType) else described(item) for item in code.co_consts
+        code_of(item) if isinstance(item, CodeType) else described(item) for item in code.co_consts
     ]
     names = [[*group] for group in (code.co_names, code.co_varnames, code.co_freevars)]
     return _hash([code.co_code.hex(), constants, names])

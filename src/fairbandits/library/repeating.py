@@ -16,7 +16,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from functools import _lru_cache_wrapper, lru_cache
 from io import BytesIO
 from tempfile import TemporaryFile
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -25,6 +25,7 @@ from numba import cloudpickle
 from fairbandits.engine.protocol import is_implemented
 from fairbandits.library import at_work
 from fairbandits.library.compiling import Compiled
+from fairbandits.library.identity import code_of
 from fairbandits.library.late import Late, name_of
 from fairbandits.library.own_code import _GENERATORS, INSTEAD
 from fairbandits.library.processes import end_with, said_if_long
@@ -69,22 +70,22 @@ class _Enough(Exception):
 class _Noted:
     """An observer of what is done and paid in each round, which ends the run after some rounds."""
 
-    probes = ()
+    probes = (__name__,)  # of an array without rows the base is not known
 
     def __init__(self, rounds: int) -> None:
-        self.rounds, self.told = rounds, []
+        self.rounds, self.told, self.reported = rounds, {}, None
 
     def start(self, policy: Any, state: Any, n_arms: int, horizon: int) -> "_Noted":
         self.state = state  # kept, so that no later state has its address
         return self
 
     def watch(self, state: Any, t: int, action: Any, reward: Any) -> None:
-        self.told += [(t, "acts", _content(action)), (t, "is paid", _content(reward))]
-        if t == self.rounds:
+        if t > self.rounds:
             raise _Enough
+        self.told |= {(t, "acts"): _content(action), (t, "is paid"): _content(reward)}
 
     def report(self, state: Any, out: np.ndarray) -> None:
-        pass
+        self.reported = out.base  # of all that report, at all checkpoints
 
 
 def _content(values: Any) -> bytes:
@@ -127,7 +128,8 @@ def repeated(
     shorter = () if fast else [min(rounds, FEW)] * OFTEN
     again = [_told(*asked, length) for length in (rounds, *shorter)]
     _compare(policy, asked[3], told, [replay for replay, _ in again])
-    key = type(inside), getattr(instance, "pay", type(instance))
+    arms = (instance.pay, instance.means) if isinstance(instance, World) else type(instance)
+    key = arms, *map(_code_of, (inside, *setting.observe))
     elsewhere |= horizon * len(numbers) >= LONG
     with ExitStack() as stack:
         others = []
@@ -154,36 +156,47 @@ def _inside(policy: Any) -> Any:
     return _inside(policy.policy) if isinstance(policy, Late) else policy
 
 
+def _code_of(made: Any) -> tuple:
+    """Return the class of a policy or an observer, and the code of the functions that it keeps."""
+    kept = getattr(made, "__dict__", {}).values()
+    return type(made), *(code_of(held.__code__) for held in kept if isinstance(held, FunctionType))
+
+
 def _told(
     setting: Setting, instance: Any, horizon: int, number: int, how: dict[str, Any], rounds: int
-) -> tuple[list[tuple[int, str, bytes]], Any]:
-    """Return what a replicate does in its first rounds, and its state.
+) -> tuple[dict[tuple, bytes], Any]:
+    """Return what a replicate does in its first rounds, by round and verb, and its state.
 
     What is compiled is not observed: its horizon is shorter, and its sums are compared.
     """
-    noted = _Noted(rounds if rounds < horizon else 0)
+    noted, checkpoints = _Noted(rounds), np.asarray(how["checkpoints"])
+    checkpoints = np.union1d(checkpoints[checkpoints <= rounds], rounds)
+    fast = isinstance(_inside(setting.policy), Compiled) and how.get("compiled") is not False
+    if fast:
+        checkpoints, horizon = checkpoint_grid(rounds), rounds
+    else:
+        setting = setting._replace(observe=(*setting.observe, noted))
     with warnings.catch_warnings(), said_if_long(), suppress(_Enough):
         warnings.simplefilter("ignore")  # the run gives them
-        if isinstance(_inside(setting.policy), Compiled) and how.get("compiled") is not False:
-            how, horizon = how | {"checkpoints": checkpoint_grid(rounds)}, rounds
-        else:
-            setting = setting._replace(observe=(*setting.observe, noted))
-        played = play(setting, instance, horizon, [number], **how)
-        parts = [("acts", played["plays"]), ("is paid", played["rewards"])]
-        parts += [("reports", values) for values in played["probes"].values()]
-        noted.told += [
-            (t, verb, _content(values[0, mark]))
-            for mark, t in enumerate(played["rounds"].tolist())
-            for verb, values in parts
-        ]
+        played = play(setting, instance, horizon, [number], **how | {"checkpoints": checkpoints})
+    parts = [("reports", noted.reported)]
+    if fast:
+        parts = [("acts", played["plays"][0]), ("is paid", played["rewards"][0])]
+        parts += [("reports", values[0]) for values in played["probes"].values()]
+    noted.told |= {
+        (t, verb, k): _content(values[mark])
+        for mark, t in enumerate(checkpoints.tolist())
+        for k, (verb, values) in enumerate(parts)
+    }
     return noted.told, noted
 
 
-def _compare(policy: Any, number: int, told: list, others: Sequence[list], where: str = "") -> None:
+def _compare(policy: Any, number: int, told: dict, others: Sequence[dict], where: str = "") -> None:
     """Raise ValueError, with the place of the first difference, if a replicate differs."""
     for replay in others:
-        for (t, verb, content), (*_, another) in zip(told, replay, strict=False):
-            if content != another:
+        for key, content in told.items():
+            if replay.get(key, content) != content:
+                t, verb, *_ = key
                 causes = CAUSES["is paid" if verb == "is paid" else where]
                 error = ValueError(
                     f"{name_of(policy)} {verb} otherwise in round {t} when replicate "
