@@ -7,6 +7,7 @@ import matplotlib as mpl
 import matplotlib.figure
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
@@ -161,8 +162,20 @@ def penalties(values):
     return {"metrics": "penalised_regret", "penalties": values}
 
 
+def returning(of_regret):
+    return {"metrics": {"mine": lambda result: of_regret(result.regret())}}
+
+
 def means_of_regret(result):
     return result.regret().mean(axis=0)
+
+
+def test_a_measure_of_ones_own_can_use_an_array_again():
+    buffer = np.zeros((6, 2))
+    metrics = {"mine": lambda result: np.add(result.regret(), 0, out=buffer), "regret": "regret"}
+    curves = compare(metrics=metrics).curves
+    for (name, label), curve in curves.items():
+        assert (curve == curves["regret", label]).all(), name
 
 
 @pytest.mark.parametrize(
@@ -192,6 +205,14 @@ def means_of_regret(result):
             {"quotas": np.full((1, 3), 0.1)},
             r"quotas .* got ndarray of shape \(1, 3\); take one row",
         ),
+        *(
+            (
+                {"quotas": pd.Series([0.3, 0.1, 0.2], index=pd.Index([2, 0, 1], dtype=dtype))},
+                r"with labels \[2(.0)?, 0(.0)?, 1(.0)?\]; write sort_index\(\), if these are arms",
+            )
+            for dtype in (int, "uint8", float, object, "category", "Int64")
+        ),
+        ({"quotas": bytearray(3)}, "quotas must have one entry per arm, .* got bytearray"),
         (
             {"quotas": UNROUND},
             r"denominator of at most 2\*\*31, .*; round what is computed: quotas=\[round",
@@ -222,6 +243,15 @@ def means_of_regret(result):
         ({"policies": fb.UCB1()}, r"policies must be a list, or a dict by label, .*compare\(\[one"),
         ({"policies": [fb.UCB1]}, "UCB1 is its class; write UCB1"),
         ({"policies": {1: fb.UCB1()}}, "labels of policies must be text, got 1"),
+        ({"policies": {"\ud800": fb.UCB1()}}, r"labels of policies must be text, got '\\ud800'"),
+        ({"metrics": {1: "regret"}}, "names of metrics must be text, got 1"),
+        ({"metrics": None}, "metrics must be a list of names or functions, got None"),
+        (returning(lambda regret: regret.astype(str)), "metric mine must return numbers, got nd"),
+        (returning(lambda regret: regret * 1j), "metric mine must return numbers, got ndarray of"),
+        (
+            returning(lambda regret: np.ma.masked_all(regret.shape)),
+            "metric mine must return numbers, got MaskedArray of shape",
+        ),
         ({"instance": (0.7, 0.5, 0.4)}, "instance must be an Instance"),
     ],
 )

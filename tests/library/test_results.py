@@ -1,5 +1,6 @@
 """The measures of a result, by naive sums over arms; results that are joined."""
 
+import copy
 import functools
 import math
 import re
@@ -247,12 +248,20 @@ def test_parts_of_different_runs_are_not_joined(others, says):
         fb.join([first, second])
 
 
+def test_results_are_equal_by_value():
+    result, again, other = (fb.run(fb.Uniform(), ARMS, 20, 2, seed=seed) for seed in (1, 1, 2))
+    assert result == again == copy.deepcopy(result)
+    assert result != other
+    assert result != 3
+
+
 def test_only_results_are_joined():
     alone = fb.run(fb.Uniform(), fb.Instance((0.5, 0.4)), 5)
     for wrong, error, says in (
         ([], ValueError, "results must hold at least one, got none"),
         ([3], TypeError, "must be those of fairbandits.run, got 3"),
         (alone, TypeError, "must be a list: join([first, second])"),
+        (None, TypeError, "must be a list: join([first, second])"),
     ):
         with pytest.raises(error, match=re.escape(says)):
             fb.join(wrong)

@@ -101,6 +101,13 @@ def test_what_is_no_policy_or_stream_is_refused():
     for policy, stream, says in (
         ("ucb1", "run", r"such as fairbandits.UCB1\(\), got 'ucb1'"),
         (fb.UCB1(), 3, "stream must be a text, such as 'run', got 3"),
+        (fb.UCB1(), "\ud800", r"stream must be a text, such as 'run', got '\\ud800'"),
     ):
         with pytest.raises(TypeError, match=says):
             fb.run(policy, ARMS, 20, stream=stream)
+    for observer, says in (
+        (fb.Starvation, "an observer is an object, and Starvation is its class; write Starvation"),
+        (fb.UCB1(), r"UCB1.start must take \(policy, state, n_arms, horizon\)"),
+    ):
+        with pytest.raises(TypeError, match=says):
+            fb.run(fb.UCB1(), ARMS, 20, observe=[observer])

@@ -115,11 +115,12 @@ def pulls_of_the_worst(result):
     ("instance", "policies", "others"),
     [
         (ARMS, {"a": Weighted((1, 2, 3)), "b, c": fb.UCB1()}, {"quotas": (0.3, 0.3, 0.4)}),
+        (ARMS, {"a\0b": fb.UCB1(), "": fb.Uniform()}, {"quotas": (0.3, 0.3, 0.4)}),
         (fb.RandomInstance(3, 0.3, 0.9), [fb.Hedge(), fb.UCB1()], {"targets": (0.01, 0, 0)}),
         (log(), [fb.UCB1()], {"quotas": (0.3, 0.3)}),
         (fb.World.moving(tide), [fb.UCB1(), Weighted((1, 2, 3))], {"quotas": (0.3, 0.3, 0.3)}),
     ],
-    ids=["plain", "drawn", "log", "moving"],
+    ids=["plain", "labels", "drawn", "log", "moving"],
 )
 def test_a_saved_comparison_is_the_comparison(instance, policies, others, tmp_path):
     metrics = ["regret", "reward", "violation", pulls_of_the_worst]

@@ -142,8 +142,10 @@ WRONG = [
     *(("seed", bad, f"seed {WHOLE} 0") for bad in (-1, 1.5, "x", True)),
     *(("replicates", bad, "replicates must") for bad in (0, -1, True, 2.0)),
     *(("replicates", bad, "replicates must") for bad in ([], [0, 0], [-1], [0.5], [True], ["a"])),
+    *(("replicates", bad, "replicates must") for bad in (np.array(2), {1: 2}, [True, 2])),
     *(("checkpoints", bad, "checkpoints must .* in") for bad in ([], [0], [ROUNDS + 1], [2, 1])),
     *(("checkpoints", bad, "checkpoints must") for bad in ([3, 3], [1.0], [[1, 2]], 5, ["a"])),
+    *(("checkpoints", bad, "checkpoints must") for bad in ([True, 3], np.ma.array([1], mask=[1]))),
 ]
 
 

@@ -168,6 +168,11 @@ def log(rows, arm="variation", reward="bought", **named):
         (lambda: fb.World(coins, (0.5,), by="arm"), ValueError, "by must be one of"),
         (lambda: fb.World(coins, {0: 0.5, 1: 0.3}), ValueError, "in the order of the arms"),
         (lambda: fb.World(coins, (0.5, 0.3), labels=["a"]), ValueError, "labels must have one"),
+        (lambda: fb.World(coins, (0.5, 0.3), labels="ab"), ValueError, "a list, as .* got 'ab'"),
+        (lambda: fb.World(coins, (0.5, 0.3), labels={"a", "b"}), ValueError, "labels must be a li"),
+        (lambda: fb.World(coins, (0.5, 0.3), labels=None), ValueError, "labels must .* got None"),
+        (lambda: fb.World(coins, (0.5, 0.3), labels=[1, "1"]), ValueError, "must differ .* '1' tw"),
+        (lambda: fb.World(coins, (0.5, 0.3), rows="9"), ValueError, "rows must be .* got '9'"),
         (lambda: fb.World.moving(lambda t: (2, 0)), ValueError, "round 1"),
         (lambda: fb.World.moving(lambda t: None), ValueError, "round 1: means must .* got None"),
         (lambda: fb.World(coins, lambda t: {0: 1}, "round"), ValueError, "round 1: means: .*dict"),
@@ -191,6 +196,15 @@ def log(rows, arm="variation", reward="bought", **named):
         (table({"a": [1, 0], "b": ["0", "1"]}), ValueError, "column 'b'; .*without quotes"),
         (table({"arm": [0, 1], "reward": [1, 0]}), ValueError, "got 'arm'; of a log write"),
         (table(pd.DataFrame([[1, 2]], columns=["a", "a"])), ValueError, "'a' twice"),
+        (table({"a": [10**400], "b": [1]}), ValueError, "finite, got inf in row 1, column 'a'"),
+        *(
+            (table({"a": column, "b": [1, 2]}), ValueError, "a table is an array .* got {'a': ")
+            for column in ({0: 1, 1: 2}, {1, 2}, b"12")
+        ),
+        (log({"variation": [1, "1"], "bought": [1, 0]}), ValueError, "must differ .* '1' twice"),
+        (log({"variation": [], "bought": []}), ValueError, "at least 2 arms, got none"),
+        (log(SOME, arm=["variation"]), ValueError, r"arm names no column: \['variation'\]; did you"),
+        (log([["x", 1]], arm="0", reward=1), ValueError, "no column: '0'; did you mean 0.; there"),
         (log(SOME, arm="variatoin"), ValueError, "arm names no column: .*mean 'variation'"),
         (log(SOME, reward=None), ValueError, "a log needs both arm and reward"),
         (log(SOME, reward="variation"), ValueError, "must be two columns"),
@@ -208,6 +222,20 @@ def log(rows, arm="variation", reward="bought", **named):
 def test_bad_worlds_are_refused(make, error, message):
     with pytest.raises(error, match=message):
         make()
+
+
+@pytest.mark.parametrize(
+    ("rows", "says"),
+    [
+        ("a,a\n1,2\n", "a table must have each column once, got 'a' twice"),
+        ("1,0\n0,1\n", r"first row must have the names of the columns, got \['1', '0'\]"),
+        ("a,b\n1,2,3\n4,5\n", "Length of header or names does not match length of data"),
+    ],
+)
+def test_a_file_whose_first_row_does_not_fit_is_refused(rows, says, tmp_path):
+    (file := tmp_path / "table.csv").write_text(rows)
+    with pytest.raises(ValueError, match=f"table.csv cannot be read: .*{says}"):
+        fb.World.from_table(file)
 
 
 @pytest.mark.parametrize("sizes", [(2, 3), (3, 2)])

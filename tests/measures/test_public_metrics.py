@@ -3,6 +3,7 @@
 import inspect
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import fairbandits as fb
@@ -60,6 +61,9 @@ def test_violation_of_pulls_is_that_of_a_result():
     assert violation.tolist() == result.violation().tolist()
     with pytest.raises(ValueError, match=r"quotas must have one entry per arm \(3\), got 2"):
         fb.metrics.violation(result.rounds, result.plays, QUOTAS[:2])
+    means = pd.Series([0.4, 0.7, 0.5], index=[2, 0, 1])
+    with pytest.raises(ValueError, match=r"means .* with labels \[2, 0, 1\]; write sort_index"):
+        fb.metrics.regret(result.plays, means)
 
 
 def test_all_names_are_there_and_documented():

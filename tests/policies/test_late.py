@@ -208,6 +208,14 @@ class Unnamed(Fair):
     at_once = "pulls"
 
 
+class Numbered(Fair):
+    at_once = (1,)
+
+
+class Nothing(Fair):
+    noted = None
+
+
 class Itself(Fair):
     def start(self, n_arms, horizon):
         vars(self).update(vars(super().start(n_arms, horizon)))
@@ -224,6 +232,8 @@ class Itself(Fair):
         (lambda: fb.Batched(fb.UCB1, 5), r"UCB1 is its class; write UCB1\(...\)"),
         (lambda: fb.Delayed("UCB1", 5), "a policy needs a feedback attribute"),
         (lambda: fb.Delayed(Unnamed(), 5), "Unnamed.at_once must be a tuple of attributes"),
+        (lambda: fb.Delayed(Numbered(), 5), r"Numbered.at_once must .*, got \(1,\)"),
+        (lambda: fb.Delayed(Nothing(), 5), "Nothing.noted must be a tuple of .*, got None"),
         (lambda: fb.Delayed(Itself(), 5), "Itself.start must return a fresh object"),
     ],
 )

@@ -51,6 +51,7 @@ def test_means_come_from_the_documented_stream(law):
         ((3, -1, 1), "means under law bernoulli must be in"),
         ((3, 0.04, 1, "beta", None, 1), "means under law beta must be in (0, 1), got 0.0"),
         ((3, 0, 1, "normal"), "law must be one of"),
+        ((3, 0, 1, "bernoulli", None, None, [(1, 0.2), (1, 0.3)]), "fixed must name each arm once"),
         ((3, 0, 1, "gaussian", 0), "spread must be a finite number above 0, got 0"),
     ],
 )

@@ -4,7 +4,7 @@ The engine's classes are part of the code behind all recorded data, which checks
 """
 
 import warnings
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Mapping, Set
 from dataclasses import dataclass
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal
@@ -77,7 +77,7 @@ class RandomInstance(instance.RandomInstance):
     """
 
     def __post_init__(self):
-        checks.whole("n_arms", self.n_arms, at_least=2)
+        object.__setattr__(self, "n_arms", checks.whole("n_arms", self.n_arms, at_least=2))
         for name in ("low", "high"):
             ends = inputs.one_or_per_arm(name, getattr(self, name), self.n_arms)
             object.__setattr__(self, name, ends)
@@ -86,7 +86,9 @@ class RandomInstance(instance.RandomInstance):
         except (TypeError, ValueError):
             message = f"as ((1, 0.65), ...), got {inputs.shown(self.fixed)}"
             raise ValueError(f"fixed must be pairs of an arm and its mean, {message}") from None
-        fixed = ((checks.whole("fixed", arm), inputs.number("fixed", mean)) for arm, mean in pairs)
+        fixed = [(checks.whole("fixed", arm), inputs.number("fixed", mean)) for arm, mean in pairs]
+        if again := inputs.repeated(arm for arm, _ in fixed):
+            raise ValueError(f"fixed must name each arm once, got {again[0]} twice")
         object.__setattr__(self, "fixed", tuple(fixed))
         _check_spread(self)
         super().__post_init__()
@@ -142,9 +144,17 @@ class World(worlds.World):
         if not callable(self.means):
             object.__setattr__(self, "means", inputs.per_arm("means", self.means))
         super().__post_init__()
-        object.__setattr__(self, "labels", tuple(map(str, self.labels)))
+        if self.rows is not None:
+            checks.whole("rows", self.rows)
+        labels = self.labels
+        if isinstance(labels, str | Set | Mapping) or not isinstance(labels, Iterable):
+            example = "as ('a', 'b'), in the order of the arms"
+            raise ValueError(f"labels must be a list, {example}, got {inputs.shown(labels)}")
+        object.__setattr__(self, "labels", tuple(map(str, labels)))
         if self.labels:
             checks.length("labels", self.labels, self.n_arms)
+        if again := inputs.repeated(self.labels):
+            raise ValueError(f"labels must differ when written, got {again[0]!r} twice")
 
     @classmethod
     def moving(
@@ -226,7 +236,8 @@ class World(worlds.World):
         else:
             content = tables.read_log(columns, arm, reward)
         if len(content.rewards) < 2:
-            names = ", ".join(map(repr, content.labels)) or "one column"
+            nothing = "one column" if arm is None else "none"
+            names = ", ".join(map(repr, content.labels)) or nothing
             message = f"a table must have rewards of at least 2 arms, got {names}"
             raise ValueError(f"{message}{tables.AS_A_LOG if arm is None else ''}")
         if content.left_out:

@@ -281,7 +281,7 @@ def _labelled(policies: Any) -> dict[str, Any]:
     labelled: dict[str, Any] = {}
     if isinstance(policies, Mapping):
         labelled |= policies
-        if wrong := [label for label in labelled if not isinstance(label, str)]:
+        if wrong := [label for label in labelled if not inputs.is_text(label)]:
             raise TypeError(f"labels of policies must be text, got {wrong[0]!r}")
     elif isinstance(policies, str) or not isinstance(policies, Iterable):
         message = f"policies must be a list, or a dict by label, got {policies!r}"
@@ -320,6 +320,10 @@ def _metrics_of(metrics: Any, given: Mapping[str, Any]) -> dict[str, Any]:
     """Return measures, methods of `Result` or functions, by their names in the table, checked."""
     if isinstance(metrics, Mapping):
         named = dict(metrics)
+        if wrong := [name for name in named if not inputs.is_text(name)]:
+            raise TypeError(f"names of metrics must be text, got {wrong[0]!r}")
+    elif not isinstance(metrics, Iterable) and not callable(metrics):
+        raise TypeError(f"metrics must be a list of names or functions, got {metrics!r}")
     else:
         listed = [metrics] if isinstance(metrics, str) or callable(metrics) else list(metrics)
         named = {}
@@ -351,7 +355,9 @@ def _measured(name: str, metric: Any, result: Result, given: Mapping[str, Any]) 
     if callable(metric):
         returned = metric(result)
         try:
-            values = np.asarray(returned, float)
+            if np.ma.is_masked(returned) or np.asarray(returned).dtype.kind not in "biufO":
+                raise TypeError
+            values = np.array(returned, float)  # a copy: the next can be in the same array
         except (TypeError, ValueError):
             got = inputs.shown(returned)
             raise ValueError(f"metric {name} must return numbers, got {got}") from None

@@ -19,6 +19,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from fairbandits import checks
+from fairbandits.library import inputs
 from fairbandits.measures import groups as of_groups
 from fairbandits.measures import pulls, rates
 from fairbandits.policies.parameters import ArmQuotas, Checked, GroupQuotas, GroupSizes, Targets
@@ -44,7 +45,7 @@ class Contract(Checked):
         """Return the best fixed distribution that keeps the contract; ValueError if none does."""
         from scipy.optimize import linprog  # imported here: only the optimum needs it
 
-        means = np.asarray(means, float)
+        means = np.array(inputs.per_arm("means", means, at_least=-np.inf))
         self.check(means.size)
         rows, least = self._at_least(means)  # constraints, and their lower bounds
         equal = np.concatenate([np.ones((1, means.size)), self._equal(means)])
@@ -59,11 +60,13 @@ class Contract(Checked):
 
     def price(self, means: Sequence[float]) -> float:
         """Return the price in reward per round of keeping the contract if the means are known."""
-        return float(np.max(means)) - self.optimum(means).reward
+        means = inputs.per_arm("means", means, at_least=-np.inf)
+        return max(means, default=0.0) - self.optimum(means).reward
 
     def shortfall(self, seen: Any) -> np.ndarray:
         """Return the largest shortfall of any arm or group now, in the contract's `unit`."""
-        raise NotImplementedError
+        self.check(np.shape(seen.plays)[-1])
+        return self._shortfall(seen)
 
     def worst_shortfall(self, seen: Any) -> np.ndarray:
         """Return the largest shortfall so far: of all rounds if recorded, else of checkpoints."""
@@ -71,10 +74,17 @@ class Contract(Checked):
 
     def contract_regret(self, seen: Any) -> np.ndarray:
         """Return the regret against the best policy that keeps the contract; it can be below 0."""
-        raise NotImplementedError
+        self.check(np.shape(seen.plays)[-1])
+        return self._contract_regret(seen)
 
     def check(self, n_arms: int) -> None:
         """Raise ValueError unless the contract is for so many arms."""
+        raise NotImplementedError
+
+    def _shortfall(self, seen: Any) -> np.ndarray:
+        raise NotImplementedError
+
+    def _contract_regret(self, seen: Any) -> np.ndarray:
         raise NotImplementedError
 
     def _equal(self, means: np.ndarray) -> np.ndarray:
@@ -97,17 +107,18 @@ class MinimumPulls(Contract):
     name: ClassVar[str] = "minimum_pulls"
     unit: ClassVar[str] = "pulls"
 
-    def shortfall(self, seen: Any) -> np.ndarray:
+    def _shortfall(self, seen: Any) -> np.ndarray:
         owed = pulls.floors(seen.rounds, *self.quotas.over(np.max(seen.rounds)))
         return np.maximum((owed - seen.plays).max(axis=-1), 0)
 
     def worst_shortfall(self, seen: Any) -> np.ndarray:
+        self.check(np.shape(seen.plays)[-1])
         recorded = Quotas(seen.quotas).fractions if "floor_deficit_sup" in seen.deficits else None
         if recorded == self.quotas.fractions:
             return np.maximum(seen.deficits["floor_deficit_sup"].max(axis=-1), 0)
         return super().worst_shortfall(seen)
 
-    def contract_regret(self, seen: Any) -> np.ndarray:
+    def _contract_regret(self, seen: Any) -> np.ndarray:
         return pulls.r_regret(seen.rounds, seen.plays, seen.true_means, self.quotas)
 
     def check(self, n_arms: int) -> None:
@@ -133,10 +144,10 @@ class MinimumReward(Contract):
         if not any(self.targets):
             raise ValueError("targets must be above 0 for one arm at least, got none")
 
-    def shortfall(self, seen: Any) -> np.ndarray:
+    def _shortfall(self, seen: Any) -> np.ndarray:
         return np.maximum(rates.target_violation(seen.rounds, seen.rewards, self.targets), 0.0)
 
-    def contract_regret(self, seen: Any) -> np.ndarray:
+    def _contract_regret(self, seen: Any) -> np.ndarray:
         return rates.target_regret(seen.rounds, seen.plays, seen.true_means, self.targets)
 
     def check(self, n_arms: int) -> None:
@@ -173,11 +184,11 @@ class GroupExposure(Contract):
     def _owner(self) -> np.ndarray:
         return np.repeat(np.arange(len(self.groups)), self.groups)
 
-    def shortfall(self, seen: Any) -> np.ndarray:
+    def _shortfall(self, seen: Any) -> np.ndarray:
         lacking = of_groups.group_deficits(seen.rounds, seen.plays, self.groups, self.quotas)
         return np.maximum(lacking.max(axis=-1), 0)
 
-    def contract_regret(self, seen: Any) -> np.ndarray:
+    def _contract_regret(self, seen: Any) -> np.ndarray:
         first = np.cumsum([0, *self.groups[:-1]])
         least = np.minimum.reduceat(pulls.gaps(seen.true_means), first, axis=-1)
         owed = of_groups.owed(seen.rounds, self.quotas)
@@ -204,19 +215,23 @@ class GroupMerit(GroupExposure):
 
     name: ClassVar[str] = "group_merit"
 
-    def shortfall(self, seen: Any) -> np.ndarray:
+    def _shortfall(self, seen: Any) -> np.ndarray:
         fair_policy = of_groups.fair_policy(seen.true_means, self.groups)
         plays, fair = pulls.fitted(seen.plays, fair_policy)
         served = np.repeat(of_groups.per_group(plays, self.groups), self.groups, axis=-1)
         misplaced = of_groups.per_group(np.abs(plays - fair * served), self.groups) / 2
-        return np.maximum(misplaced.max(axis=-1), super().shortfall(seen))
+        return np.maximum(misplaced.max(axis=-1), super()._shortfall(seen))
 
-    def contract_regret(self, seen: Any) -> np.ndarray:
+    def _contract_regret(self, seen: Any) -> np.ndarray:
         groups = self.groups, self.quotas
         return of_groups.group_regret(seen.rounds, seen.plays, seen.true_means, *groups)
 
     def _equal(self, means: np.ndarray) -> np.ndarray:
         in_group = (self._owner[:, None] == self._owner).astype(float)
+        if (means < 0).any() or not of_groups.per_group(means, self.groups).all():
+            raise ValueError(
+                f"means must be at least 0, with one above 0 in each group, got {means.tolist()}"
+            )
         fair = of_groups.fair_policy(means, self.groups)
         return np.eye(means.size) - fair[:, None] * in_group
 

@@ -3,6 +3,8 @@
 import inspect
 import math
 import numbers
+import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Set
 from decimal import Decimal
 from fractions import Fraction
@@ -29,7 +31,8 @@ def number(name: str, value: Any, where: str = "", at_least: float | None = None
     except (OverflowError, ValueError):  # beyond the largest float, a signalling NaN
         as_float = math.inf
     if at_least is not None and not (math.isfinite(as_float) and as_float >= at_least):
-        raise ValueError(f"{name} must be finite and at least {at_least}, got {value}{where}")
+        least = f" and at least {at_least}" if at_least > -math.inf else ""
+        raise ValueError(f"{name} must be finite{least}, got {value}{where}")
     return as_float
 
 
@@ -43,6 +46,16 @@ def shown(value: Any) -> str:
     return text if len(text) <= 100 else f"{text[:97]}..."
 
 
+def repeated(values: Iterable) -> list:
+    """Return the values that are there more than once."""
+    return [value for value, count in Counter(values).items() if count > 1]
+
+
+def is_text(value: Any) -> bool:
+    """Return whether a value is a text that files can hold: one without half a character."""
+    return isinstance(value, str) and not re.search("[\ud800-\udfff]", value)
+
+
 def listed(name: str, values: Any) -> list:
     """Return the values of a sequence with one entry per arm, a Series' in its order.
 
@@ -50,21 +63,26 @@ def listed(name: str, values: Any) -> list:
     whose labels are whole numbers that do not ascend, as after ``value_counts()``.
     """
     hint = ""
-    labels = getattr(values, "index", None)  # of a Series; a method of lists
     if isinstance(values, Mapping | Set):
         hint = "; write the values in the order of the arms"
     elif len(getattr(values, "shape", (0,))) > 1:
         hint = "; take one row or one column"
-    elif getattr(getattr(labels, "dtype", None), "kind", None) == "i" and (
-        not labels.is_monotonic_increasing
-    ):
-        hint = f" with labels {labels.tolist()}; write sort_index(), if these are arms"
-    fits = isinstance(values, Iterable) and not isinstance(values, str | bytes)
+    elif descending := _descending(values):
+        hint = f" with labels {descending}; write sort_index(), if these are arms"
+    fits = isinstance(values, Iterable) and not isinstance(values, str | bytes | bytearray)
     if hint or not fits or not len(getattr(values, "shape", (0,))):
         raise ValueError(
             f"{name} must have one entry per arm, as (0.3, 0.2), got {shown(values)}{hint}"
         )
     return list(values)
+
+
+def _descending(values: Any) -> list:
+    """Return the labels of a Series if they are whole numbers, in whatever type, out of order."""
+    labels = getattr(values, "index", None)  # a method of lists
+    labels = labels.tolist() if hasattr(labels, "tolist") else []
+    whole = all(isinstance(label, numbers.Real) and label == label // 1 for label in labels)
+    return labels if whole and labels != sorted(labels) else []
 
 
 def per_arm(
@@ -140,6 +158,12 @@ def array(name: str, values: Any, at_least: float | None = None) -> np.ndarray:
     return result
 
 
+def _means(name: str, values: Any) -> np.ndarray:
+    if getattr(values, "ndim", 0) == 1:
+        listed(name, values)  # refuses a Series in another order
+    return array(name, values)
+
+
 def _rounds(name: str, values: Any) -> np.ndarray:
     rounds = array(name, values)
     if rounds.dtype.kind not in "iu" or rounds.ndim != 1 or (rounds < 1).any():
@@ -165,7 +189,7 @@ ARGUMENTS: dict[str, Callable[[str, Any], Any]] = {
     "rounds": _rounds,
     "plays": lambda name, values: array(name, values, 0),
     "rewards": array,
-    "means": array,
+    "means": _means,
     "values": array,
     "targets": lambda name, values: per_arm(name, values, at_least=0),
     "penalties": _penalties,

@@ -1,6 +1,7 @@
 """Feedback that is late or comes in batches: `fairbandits.Delayed` and `fairbandits.Batched`."""
 
 from collections import deque
+from collections.abc import Iterable
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
@@ -151,7 +152,8 @@ def refuse_class(policy: Any) -> None:
 def _named(policy: Any, state: Any, kind: str) -> tuple[str, ...]:
     """Return the attributes of a state that a policy names in one of its own; TypeError if none."""
     names = getattr(policy, kind, ())
-    if isinstance(names, str) or not all(hasattr(state, name) for name in names):
+    fits = isinstance(names, Iterable) and not isinstance(names, str)
+    if not fits or not all(isinstance(name, str) and hasattr(state, name) for name in names):
         raise TypeError(
             f"{type(policy).__name__}.{kind} must be a tuple of attributes of the object that "
             f"start returns, got {names!r}"

@@ -27,9 +27,11 @@ MEASURES = (
 metrics = SimpleNamespace(**{measure.__name__: checked(measure) for measure in MEASURES})
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Result:
     """The records of a run, and its measures: arrays of shape (n_replicates, n_checkpoints).
+
+    Results are equal if all that they hold is, by value.
 
     Attributes
     ----------
@@ -88,6 +90,11 @@ class Result:
             f"<Result of {name}: n_replicates = {replicates}, horizon = {self.horizon}, "
             f"n_checkpoints = {checkpoints}, n_arms = {arms}; {columns}>"
         )
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Result) and same(vars(self), vars(other))
+
+    __hash__ = None
 
     @property
     def true_means(self) -> np.ndarray:
@@ -216,7 +223,7 @@ def join(results: Iterable[Result]) -> Result:
     >>> join(parts).replicates.tolist()
     [0, 1, 2]
     """
-    if isinstance(results, Result):
+    if isinstance(results, Result) or not isinstance(results, Iterable):
         raise TypeError("results must be a list: join([first, second])")
     results = list(results)
     if not results:

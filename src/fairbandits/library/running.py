@@ -3,7 +3,7 @@
 import multiprocessing
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -103,7 +103,7 @@ def run(
     if horizon < n_arms:
         raise ValueError(f"horizon must be at least the number of arms ({n_arms}), got {horizon}")
     seed = checks.whole("seed", seed, at_least=0)
-    if not isinstance(stream, str):
+    if not inputs.is_text(stream):
         raise TypeError(f"stream must be a text, such as 'run', got {stream!r}")
     checks.whole("n_jobs", n_jobs, hint="; os.cpu_count() says how many processors there are")
     if quotas is not None:
@@ -111,6 +111,12 @@ def run(
     if not isinstance(observe, Iterable):
         raise TypeError(f"observe must be a list of observers, got {observe!r}")
     observe = tuple(observe)
+    for observer in observe:
+        if isinstance(observer, type):
+            name = observer.__name__
+            raise TypeError(f"an observer is an object, and {name} is its class; write {name}(...)")
+        if callable(getattr(observer, "start", None)):
+            simulation.check_takes(observer, "start", ("policy", "state", "n_arms", "horizon"))
     rounds = _rounds(checkpoints, horizon)
     if isinstance(policy, Compiled) and compiled is not False:
         policy.compile(instance, quotas=quotas, observe=observe)
@@ -165,8 +171,9 @@ def numbers_of(replicates: int | Sequence[int]) -> np.ndarray:
         if checks.whole("replicates", replicates) > REPLICATES:
             raise ValueError(f"replicates must be at most 2**31, got {replicates}")
         return np.arange(replicates)
-    numbers = np.asarray(list(replicates) if isinstance(replicates, Iterable) else replicates)
-    if not _is_whole(numbers) or numbers.min() < 0 or np.unique(numbers).size != numbers.size:
+    fits = isinstance(replicates, Iterable) and not isinstance(replicates, Mapping)
+    numbers = _whole([*replicates] if fits and getattr(replicates, "ndim", 1) else replicates)
+    if not numbers.size or numbers.min() < 0 or np.unique(numbers).size != numbers.size:
         raise ValueError(
             f"replicates must be a number or distinct whole numbers of at least 0, "
             f"got {replicates!r}"
@@ -179,8 +186,8 @@ def numbers_of(replicates: int | Sequence[int]) -> np.ndarray:
 def _rounds(checkpoints: Sequence[int] | None, horizon: int) -> np.ndarray:
     if checkpoints is None:
         return simulation.checkpoint_grid(horizon)
-    rounds = np.asarray(checkpoints)
-    fit = _is_whole(rounds) and rounds[0] >= 1 and rounds[-1] <= horizon
+    rounds = _whole(checkpoints)
+    fit = rounds.size and rounds[0] >= 1 and rounds[-1] <= horizon
     if not (fit and (rounds[1:] > rounds[:-1]).all()):
         raise ValueError(
             f"checkpoints must be increasing whole numbers in 1..{horizon}, got {checkpoints!r}"
@@ -188,8 +195,12 @@ def _rounds(checkpoints: Sequence[int] | None, horizon: int) -> np.ndarray:
     return rounds.astype(np.int64)
 
 
-def _is_whole(values: np.ndarray) -> bool:
-    return values.ndim == 1 and values.size > 0 and np.issubdtype(values.dtype, np.integer)
+def _whole(values: Any) -> np.ndarray:
+    """Return a list of whole numbers as an array, an empty one for anything else."""
+    array = np.asarray(values)
+    truths = isinstance(values, Sequence) and any(isinstance(value, bool) for value in values)
+    fits = array.ndim == 1 and np.issubdtype(array.dtype, np.integer)
+    return array if fits and not truths and not np.ma.is_masked(values) else np.empty(0, int)
 
 
 def _say(name: str, done: int, total: int, took: float) -> None:

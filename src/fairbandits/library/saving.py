@@ -38,7 +38,7 @@ def save(
     for label, result in results.items():
         columns = result.columns()
         if kind != "result":
-            columns = {"policy": np.full(columns["arm"].size, label)} | columns
+            columns = {"policy": pa.repeat(label, columns["arm"].size)} | columns
         for (name, of), curve in curves.items():
             if of == label:
                 columns[MEASURE + name] = np.repeat(curve.reshape(-1), result.plays.shape[-1])

@@ -1,7 +1,7 @@
 """A policy with several values of one parameter: `fairbandits.sweep`."""
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -9,6 +9,7 @@ import pandas as pd
 
 from fairbandits.library.comparison import Comparison, compare
 from fairbandits.library.compiling import Compiled
+from fairbandits.library.identity import same
 from fairbandits.library.instance import Instance, RandomInstance
 from fairbandits.library.worlds import World
 from fairbandits.lookup import nearest
@@ -107,13 +108,14 @@ def sweep(
     further = {name: value for name, value in others.items() if name not in keywords}
     known = {name: getattr(instance, name, None) for name in SHARED} | settings
     name, make = _maker(policy, parameter, further, known)
-    if isinstance(values, str) or not isinstance(values, Iterable):
+    ordered = isinstance(values, Iterable) and not isinstance(values, str | bytes | Mapping | Set)
+    if not (ordered and getattr(values, "ndim", 1)):
         raise TypeError(f"values must be a list, such as [1, 10, 100], got {values!r}")
     made: dict[str, Any] = {}
     labels: dict[str, Any] = {}
     for value in values:
         label = f"{name}, {parameter} = {value}"
-        if label in labels:
+        if label in labels or any(same(value, other) for other in labels.values()):
             raise ValueError(f"values must be different, got {value!r} twice")
         try:
             made[label], labels[label] = make(value), value

@@ -1,7 +1,8 @@
 """Tables and logs of rewards, read, checked and copied, for `fairbandits.World.from_table`."""
 
 import os
-from collections.abc import Hashable, Mapping
+import warnings
+from collections.abc import Hashable, Mapping, Set
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -89,21 +90,44 @@ def _of_arrow(table: Any) -> pd.DataFrame:
 
 def _series(values: Any) -> pd.Series:
     of_pandas = pd.Series | np.ndarray | pd.api.extensions.ExtensionArray
-    return pd.Series(values if isinstance(values, of_pandas) else list(values))
+    if isinstance(values, Mapping | Set | str | bytes | bytearray):  # their entries are no column
+        raise TypeError
+    return pd.Series(values) if isinstance(values, of_pandas) else _of_list(list(values))
+
+
+def _of_list(values: list) -> pd.Series:
+    try:
+        return pd.Series(values)
+    except OverflowError:  # a whole number beyond the largest float
+        return pd.Series(values, dtype=object)
 
 
 def _read(file: Path) -> pd.DataFrame:
     if not file.is_file():
         raise FileNotFoundError(f"there is no file {file}")
     kind = Path(file.name.lower().removesuffix(".gz")).suffix
-    reader = {".csv": pd.read_csv, ".parquet": pd.read_parquet}.get(kind)
+    reader = {".csv": _read_csv, ".parquet": pd.read_parquet}.get(kind)
     if reader is None:
         raise ValueError(f"a table's file must end in .csv, .csv.gz or .parquet, got {file.name}")
     try:
         table = reader(file)
-    except (ValueError, OSError) as error:  # those of pandas and of Arrow
+    except (ValueError, OSError, pd.errors.ParserWarning) as error:  # Arrow's are among these
         raise ValueError(f"{file} cannot be read: {str(error).splitlines()[0]}") from error
     return table.drop(columns="Unnamed: 0", errors="ignore")  # the row numbers of pandas
+
+
+def _read_csv(file: Path) -> pd.DataFrame:
+    """Read a table whose first row has the names of the columns, which all rows have."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", pd.errors.ParserWarning)
+        table = pd.read_csv(file, index_col=False)
+    names = pd.read_csv(file, header=None, nrows=1, dtype=str).iloc[0].dropna()
+    if again := inputs.repeated(names):
+        raise ValueError(f"a table must have each column once, got {again[0]!r} twice")
+    values = pd.to_numeric(names, errors="coerce").to_numpy()
+    if not (np.isnan(values).any() or ((values % 1 == 0).all() and (np.diff(values) > 0).all())):
+        raise ValueError(f"its first row must have the names of the columns, got {[*names]}")
+    return table
 
 
 def read_table(columns: Mapping[Hashable, pd.Series], *, complete: bool) -> Rewards:
@@ -136,9 +160,11 @@ def read_table(columns: Mapping[Hashable, pd.Series], *, complete: bool) -> Rewa
 def read_log(columns: Mapping[Hashable, pd.Series], arm: Hashable, reward: Hashable) -> Rewards:
     """Return the rewards of each arm in a log."""
     for role, name in (("arm", arm), ("reward", reward)):
-        if name not in columns:
-            known = ", ".join(map(str, columns))
-            meant = nearest(str(name), map(str, columns))
+        if not isinstance(name, Hashable) or name not in columns:
+            known, named = ", ".join(map(str, columns)), {str(column): column for column in columns}
+            meant = nearest(str(name), named)
+            if str(name) in named:
+                meant = f"; did you mean {named[str(name)]!r}?"
             raise ValueError(f"{role} names no column: {name!r}{meant}; there are {known}")
     if arm == reward:
         raise ValueError(f"arm and reward must be two columns, got {arm!r} for both")
