@@ -203,7 +203,7 @@ def log(rows, arm="variation", reward="bought", **named):
         ),
         (log({"variation": [1, "1"], "bought": [1, 0]}), ValueError, "must differ .* '1' twice"),
         (log({"variation": [], "bought": []}), ValueError, "at least 2 arms, got none"),
-        (log(SOME, arm=["variation"]), ValueError, r"arm names no column: \['variation'\]; did you"),
+        (log(SOME, arm=["variation"]), ValueError, r"no column: \['variation'\]; did you"),
         (log([["x", 1]], arm="0", reward=1), ValueError, "no column: '0'; did you mean 0.; there"),
         (log(SOME, arm="variatoin"), ValueError, "arm names no column: .*mean 'variation'"),
         (log(SOME, reward=None), ValueError, "a log needs both arm and reward"),
