@@ -246,7 +246,7 @@ def test_a_measure_of_ones_own_can_use_an_array_again():
         ({"policies": {"\ud800": fb.UCB1()}}, r"labels of policies must be text, got '\\ud800'"),
         ({"metrics": {1: "regret"}}, "names of metrics must be text, got 1"),
         ({"metrics": None}, "metrics must be a list of names or functions, got None"),
-        (returning(lambda regret: regret.astype(str)), "metric mine must return numbers, got nd"),
+        (returning(lambda regret: regret.astype(str)), "mine must return numbers, got ndarray of"),
         (returning(lambda regret: regret * 1j), "metric mine must return numbers, got ndarray of"),
         (
             returning(lambda regret: np.ma.masked_all(regret.shape)),
