@@ -67,6 +67,14 @@ def test_files_have_the_rights_that_the_users_umask_leaves(umask, rights, tmp_pa
     assert (tmp_path / "file").stat().st_mode & 0o777 == rights
 
 
+def test_what_is_no_file_is_not_replaced_by_one(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(OSError, match=f"^{pipe} is no regular file"), replacing(pipe):
+        raise AssertionError("there is nothing to write into")
+    assert pipe.is_fifo()
+
+
 @pytest.mark.parametrize("lasting", [True, False])
 def test_what_lasts_is_on_the_disk_before_it_takes_its_place(lasting, tmp_path, monkeypatch):
     done = []

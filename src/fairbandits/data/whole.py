@@ -40,8 +40,11 @@ def named(path: Path, temporary: Path | None = None) -> Iterator[None]:
 def replacing(path: Path, lasting: bool = True) -> Iterator[Path]:
     """Yield a temporary path beside `path` that takes its place when the block succeeds.
 
-    What is `lasting` is on the disk before, so that a loss of power leaves the old or the new.
+    What is `lasting` is on the disk before, so that a loss of power leaves the old or the new. A
+    device or a pipe, such as /dev/null, is refused, and not replaced.
     """
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise OSError(f"{path} is no regular file, and is not replaced by one")
     temporary = path.with_name(f".{path.stem}-{secrets.token_hex(4)}{path.suffix}")
     try:
         with named(path, temporary):
