@@ -12,7 +12,7 @@ PARALLEL := -n $(CORES) --dist loadfile --no-loadscope-reorder
 OF_KERNELS := engine policies library measures
 INTERPRETED := tests/engine tests/policies tests/measures --ignore tests/policies/test_forms.py
 INTERPRETED += $(addprefix tests/replication/test_,replay.py drawn_instances.py)
-# What reads tables and draws: tests of other packages' versions.
+# What reads tables and draws: tests of other packages' versions. test_again.py draws a paper's figures.
 NEWEST := $(addprefix tests/,report arena figures data library project/test_first_hour.py)
 UV = .tools/uv-$(UV_VERSION)/bin/uv
 STAMP := .venv/.setup-done
@@ -104,6 +104,7 @@ test-newest: setup ## run quick tests with the newest allowed versions, in .tool
 	@$(UV) pip install --quiet --python .tools/newest --exclude-newer 2099-01-01 --editable '.[replicate]' --group test
 	@.tools/newest/bin/python -m pytest $(PARALLEL) -q $(NEWEST) \
 	  -m "not browser and not workflow and not slow and not kernels and not campaign and not slurm"
+	@.tools/newest/bin/python -m pytest -q tests/report/test_again.py
 
 packages: setup ## list the packages (build/packages.json, CycloneDX), and look for advisories about them
 	@mkdir -p build

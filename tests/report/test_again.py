@@ -2,10 +2,12 @@
 
 import shutil
 from dataclasses import replace
+from functools import partial
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+import pytest
 
 import small
 from fairbandits.data.alike import alike
@@ -54,9 +56,14 @@ def edited(file, column):
     write_table(file, table, read_footer(file) | {"content": table_hash(table)})
 
 
+@pytest.mark.slow
 def test_an_edited_curve_or_standing_is_named(tmp_path, tmp_path_factory):
-    results = tmp_path / "results"
-    shutil.copytree(small.small_results(tmp_path_factory) / "results", results)
+    results, there = tmp_path / "results", small.small_arena(tmp_path_factory)
+    small.once(tmp_path_factory, "ht_ucb", partial(small.write_results, "ht_ucb"))
+    for name in ("ht_ucb", "arena"):
+        shutil.copytree(there / name, results / name)
+    (results / "audit").mkdir()
+    shutil.copy(there / "audit" / "arena.csv", results / "audit")
     config = small.small_config(results)
     few = tuple(block for block in config.experiments if block.paper == "ht_ucb")
     config = replace(config, experiments=few, replays=())
