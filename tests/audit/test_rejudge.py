@@ -130,6 +130,17 @@ def test_a_claim_that_derivations_decide_runs_nothing():
     assert ran == "Under the salt 'x' 1 of 1 verdicts came again.\n"
 
 
+def test_what_is_recorded_is_not_judged_again(monkeypatch, tmp_path):
+    salts, table = latest()["salts"], tmp_path / "agreement.csv"
+    for salt in salts:
+        made = [Again(key, True, REPRODUCED, REPRODUCED) for key in primary_of(PAPERS["bf_ucb"])]
+        record(salt, made, table)
+    monkeypatch.setattr(rejudge.recorded, "__defaults__", (table,))
+    ran = said("rejudge", "--paper", "bf_ucb", "--release")
+    has_all = "Under the salt {!r} audit/agreement.csv has all verdicts already.".format
+    assert ran.splitlines() == [has_all(salt) for salt in salts]
+
+
 def test_a_run_under_a_salt_has_the_settings_of_the_project(monkeypatch):
     started = []
 

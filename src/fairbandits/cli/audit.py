@@ -233,6 +233,9 @@ def rejudge(claims, paper, words, release, cores):
             config = load_config(files)
             but = again.recorded(papers[paper], salt) if release else ()
             chosen = again.judged_again(papers[paper], claims or every, but)
+            if not chosen.claims:
+                echo(f"Under the salt {salt!r} audit/agreement.csv has all verdicts already.")
+                continue
             results = settings["pathvars"]["results"]
             targets = [f"{results}/{path}" for path in read_by(chosen, config)]
             if targets and (code := launch.launch(targets, cores, files, root, stay=True)):
