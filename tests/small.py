@@ -100,10 +100,17 @@ def between_them(*makes: Callable[..., Any]) -> list[Any]:
 
 def small_results(factory) -> Path:
     """Return a folder with ``results`` and ``figures``; `factory` is pytest's tmp_path_factory."""
-    parts = {paper: partial(write_results, paper) for paper in PAPERS}
-    parts |= {"arena": write_arena, "replays": write_replays, "audit": write_audit}
-    between_them(*(partial(once, factory, name, make) for name, make in parts.items()))
+    parts = {"arena": write_arena, "replays": write_replays, "audit": write_audit}
+    between_them(
+        *(partial(small_paper, factory, paper) for paper in PAPERS),
+        *(partial(once, factory, name, make) for name, make in parts.items()),
+    )
     return folder_of(factory)
+
+
+def small_paper(factory, paper: str, wait: float = -1) -> Path:
+    """Return a folder with ``results`` and ``figures`` of one paper, if with nothing else."""
+    return once(factory, paper, partial(write_results, paper), wait)
 
 
 def audited(factory) -> Path:

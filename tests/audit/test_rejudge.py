@@ -1,5 +1,7 @@
 """Verdicts under a salt: what is simulated for them, what is kept, and what a page says of it."""
 
+from functools import partial
+
 import pytest
 
 import real
@@ -135,7 +137,7 @@ def test_what_is_recorded_is_not_judged_again(monkeypatch, tmp_path):
     for salt in salts:
         made = [Again(key, True, REPRODUCED, REPRODUCED) for key in primary_of(PAPERS["bf_ucb"])]
         record(salt, made, table)
-    monkeypatch.setattr(rejudge.recorded, "__defaults__", (table,))
+    monkeypatch.setattr(rejudge, "recorded", partial(rejudge.recorded, table=table))
     ran = said("rejudge", "--paper", "bf_ucb", "--release")
     has_all = "Under the salt {!r} audit/agreement.csv has all verdicts already.".format
     assert ran.splitlines() == [has_all(salt) for salt in salts]

@@ -2,7 +2,6 @@
 
 import shutil
 from dataclasses import replace
-from functools import partial
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -59,7 +58,7 @@ def edited(file, column):
 @pytest.mark.slow
 def test_an_edited_curve_or_standing_is_named(tmp_path, tmp_path_factory):
     results, there = tmp_path / "results", small.small_arena(tmp_path_factory)
-    small.once(tmp_path_factory, "ht_ucb", partial(small.write_results, "ht_ucb"))
+    small.small_paper(tmp_path_factory, "ht_ucb")
     for name in ("ht_ucb", "arena"):
         shutil.copytree(there / name, results / name)
     (results / "audit").mkdir()

@@ -225,17 +225,17 @@ def rejudge(claims, paper, words, release, cores):
     if release:
         claims = [key for key, claim in every.items() if claim.primary]
     for salt in latest()["salts"] if release else words:
+        but = again.recorded(papers[paper], salt) if release else ()
+        chosen = again.judged_again(papers[paper], claims or every, but)
+        if not chosen.claims:
+            echo(f"Under the salt {salt!r} audit/agreement.csv has all verdicts already.")
+            continue
         settings = again.settings_of(paper, salt, home)
         with TemporaryDirectory() as folder:
             file = Path(folder) / "rejudge.yaml"
             file.write_text(yaml.safe_dump(settings), encoding="utf-8")
             files = [*options.DEFAULT_CONFIG, file]
             config = load_config(files)
-            but = again.recorded(papers[paper], salt) if release else ()
-            chosen = again.judged_again(papers[paper], claims or every, but)
-            if not chosen.claims:
-                echo(f"Under the salt {salt!r} audit/agreement.csv has all verdicts already.")
-                continue
             results = settings["pathvars"]["results"]
             targets = [f"{results}/{path}" for path in read_by(chosen, config)]
             if targets and (code := launch.launch(targets, cores, files, root, stay=True)):

@@ -87,7 +87,7 @@ class RandomInstance(instance.RandomInstance):
             message = f"as ((1, 0.65), ...), got {inputs.shown(self.fixed)}"
             raise ValueError(f"fixed must be pairs of an arm and its mean, {message}") from None
         fixed = [(checks.whole("fixed", arm), inputs.number("fixed", mean)) for arm, mean in pairs]
-        if again := inputs.repeated(arm for arm, _ in fixed):
+        if again := inputs.duplicated(arm for arm, _ in fixed):
             raise ValueError(f"fixed must name each arm once, got {again[0]} twice")
         object.__setattr__(self, "fixed", tuple(fixed))
         _check_spread(self)
@@ -153,7 +153,7 @@ class World(worlds.World):
         object.__setattr__(self, "labels", tuple(map(str, labels)))
         if self.labels:
             checks.length("labels", self.labels, self.n_arms)
-        if again := inputs.repeated(self.labels):
+        if again := inputs.duplicated(self.labels):
             raise ValueError(f"labels must differ when written, got {again[0]!r} twice")
 
     @classmethod

@@ -46,7 +46,7 @@ def shown(value: Any) -> str:
     return text if len(text) <= 100 else f"{text[:97]}..."
 
 
-def repeated(values: Iterable) -> list:
+def duplicated(values: Iterable) -> list:
     """Return the values that are there more than once."""
     return [value for value, count in Counter(values).items() if count > 1]
 

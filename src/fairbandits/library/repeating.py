@@ -70,7 +70,7 @@ class _Enough(Exception):
 class _Noted:
     """An observer of what is done and paid in each round, which ends the run after some rounds."""
 
-    probes = (__name__,)  # of an array without rows the base is not known
+    probes = (__name__,)  # one, since an array without rows has no base
 
     def __init__(self, rounds: int) -> None:
         self.rounds, self.told, self.reported = rounds, {}, None
@@ -129,7 +129,7 @@ def repeated(
     again = [_told(*asked, length) for length in (rounds, *shorter)]
     _compare(policy, asked[3], told, [replay for replay, _ in again])
     arms = (instance.pay, instance.means) if isinstance(instance, World) else type(instance)
-    key = arms, *map(_code_of, (inside, *setting.observe))
+    key = arms, *map(_class_and_code, (inside, *setting.observe))
     elsewhere |= horizon * len(numbers) >= LONG
     with ExitStack() as stack:
         others = []
@@ -156,7 +156,7 @@ def _inside(policy: Any) -> Any:
     return _inside(policy.policy) if isinstance(policy, Late) else policy
 
 
-def _code_of(made: Any) -> tuple:
+def _class_and_code(made: Any) -> tuple:
     """Return the class of a policy or an observer, and the code of the functions that it keeps."""
     kept = getattr(made, "__dict__", {}).values()
     return type(made), *(code_of(held.__code__) for held in kept if isinstance(held, FunctionType))

@@ -122,7 +122,7 @@ def _read_csv(file: Path) -> pd.DataFrame:
         warnings.simplefilter("error", pd.errors.ParserWarning)
         table = pd.read_csv(file, index_col=False)
     names = pd.read_csv(file, header=None, nrows=1, dtype=str).iloc[0].dropna()
-    if again := inputs.repeated(names):
+    if again := inputs.duplicated(names):
         raise ValueError(f"a table must have each column once, got {again[0]!r} twice")
     values = pd.to_numeric(names, errors="coerce").to_numpy()
     if not (np.isnan(values).any() or ((values % 1 == 0).all() and (np.diff(values) > 0).all())):
