@@ -9,6 +9,7 @@ from numba import config, njit
 import fairbandits as fb
 from examples import TARGETS, instance_of
 from fairbandits.engine import loops, streams, width
+from fairbandits.engine.elementary import log
 from fairbandits.engine.lanes import block_of
 from fairbandits.engine.vectors import LANES, Rows, Vector
 from fairbandits.engine.watching import watched
@@ -123,7 +124,7 @@ ONE = {
     "nearest": lambda a: width.nearest(a) + width.nearest(a / 2),
     "number_right": lambda a: (a + 1.5) * 3 - 0.1,
     "number_left": lambda a: 1.5 / (2 - a),
-    "log": lambda a: width.log(width.where((a > 0.0) & (a < math.inf), a, 1.0)),
+    "log": lambda a: log(a),
     "whole": lambda a: width.whole(width.where((a > 0.0) & (a < math.inf), a, 1.0)),
     "whole_part": lambda a: width.whole_part(
         width.where(width.absolute(a) < 1e15, width.nearest(a), 7.0), 3

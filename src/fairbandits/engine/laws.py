@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from fairbandits.engine.elementary import exp, log
 from fairbandits.engine.protocol import NOT_INLINED, inlined, not_inlined
 from fairbandits.engine.streams import inner, open_unit, standard_normal, unit
 from fairbandits.engine.vectors import LANES, Vector
@@ -78,7 +79,7 @@ def _gamma(w, j, shape):
     boost = 1.0
     if shape < 1.0:
         j += 1
-        boost = math.exp(math.log(open_unit(inner(w, j))) / shape)
+        boost = exp(log(open_unit(inner(w, j))) / shape)
         shape += 1.0
     d = shape - 1.0 / 3.0
     c = 1.0 / math.sqrt(9.0 * d)
@@ -94,5 +95,5 @@ def _gamma(w, j, shape):
             # without a logarithm
             if u < 1.0 - 0.0331 * x * x * x * x - 1e-6:
                 return boost * d * v, j
-            if math.log(u) < 0.5 * x * x + d - d * v + d * math.log(v):
+            if log(u) < 0.5 * x * x + d - d * v + d * log(v):
                 return boost * d * v, j

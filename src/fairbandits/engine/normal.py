@@ -5,6 +5,7 @@ M. J. Wichura, "Algorithm AS 241", Applied Statistics 37 (1988), 477-484.
 
 import math
 
+from fairbandits.engine.elementary import log
 from fairbandits.engine.protocol import inlined, not_inlined
 
 #: How far the central branch reaches from 1/2, and that squared.
@@ -48,7 +49,7 @@ def quantile(p):
     q = p - 0.5
     if abs(q) <= WIDTH:
         return central(q, SQUARE - q * q)
-    r = math.sqrt(-math.log(p if q < 0.0 else 1.0 - p))
+    r = math.sqrt(-log(p if q < 0.0 else 1.0 - p))
     if r <= 5.0:
         z = _polynomial(r - 1.6, MIDDLE_ABOVE) / _polynomial(r - 1.6, MIDDLE_BELOW)
     else:

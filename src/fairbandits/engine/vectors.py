@@ -323,13 +323,6 @@ def intrinsic(name: str) -> Callable:
     return emit
 
 
-def log_of_each(builder, value):
-    """Call LLVM's logarithm of numbers lane by lane."""
-    function = _function(builder, "llvm.log.f64", ir.DoubleType())
-    numbers = [builder.call(function, [number]) for number in _lanes_of(builder, value)]
-    return _from_lanes(builder, FLOATS, numbers)
-
-
 def any_lane(builder, condition):
     """Emit whether a condition holds in any lane."""
     bits = ir.IntType(LANES)
@@ -349,7 +342,7 @@ def _comparison(sign: str) -> Callable:
 #: Kind of vectors -> operators of Python -> instructions.
 OPERATORS = {
     FLOATS: {"add iadd": "fadd", "sub isub": "fsub", "mul": "fmul", "truediv": "fdiv"},
-    WORDS: {"add": "add", "mul": "mul", "xor": "xor", "rshift": "lshr"},
+    WORDS: {"add": "add", "mul": "mul", "xor": "xor", "and_": "and_", "rshift": "lshr"},
     TRUTHS: {"and_": "and_", "or_": "or_"},
 }
 for kind, operators in OPERATORS.items():

@@ -33,7 +33,6 @@ from fairbandits.engine.vectors import (
     entries,
     instruction,
     intrinsic,
-    log_of_each,
 )
 
 #: The type of an array in a state that all replicates share, and that has no lanes in a block.
@@ -85,13 +84,6 @@ def sqrt(x):
     return np.sqrt(x) if isinstance(x, Vector) else math.sqrt(x)
 
 
-@compiled_as(lambda x: math.log(x))
-@emitted((FLOATS,), FLOATS, log_of_each)
-def log(x):
-    """Return the natural logarithm, in each lane that of `math.log`."""
-    return np.array(list(map(math.log, x))).view(Vector) if isinstance(x, Vector) else math.log(x)
-
-
 @compiled_as(lambda x: abs(x))
 @emitted((FLOATS,), FLOATS, intrinsic("fabs"))
 def absolute(x):
@@ -129,6 +121,19 @@ def whole_part(numerator, denominator):
 def as_float(word):
     """Return a word below 2**53 as a number in floating point."""
     return word.astype(float) if isinstance(word, Vector) else float(word)
+
+
+@compiled_as(lambda x: np.float64(x).view(np.uint64))
+@emitted((FLOATS,), WORDS, convert("bitcast", WORDS))
+def bits_of(x):
+    """Return the word that a number in floating point is stored as."""
+    return x.view(np.uint64) if isinstance(x, Vector) else int(np.float64(x).view(np.uint64))
+
+
+@compiled_as(lambda word: np.uint64(word).view(np.float64))
+@emitted((WORDS,), FLOATS, convert("bitcast", FLOATS))
+def of_bits(word):
+    return word.view(float) if isinstance(word, Vector) else float(np.uint64(word).view(float))
 
 
 @compiled_as(lambda x: np.uint64(x))

@@ -6,6 +6,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
+from fairbandits.engine.elementary import exp, log
 from fairbandits.engine.laws import beta_of
 from fairbandits.engine.streams import inner, unit
 from fairbandits.policies.parameters import Policy, Positive, number
@@ -45,7 +46,7 @@ class EXP3State(NamedTuple):
     def learn(state, t, arm, reward):
         x, weights, gamma = state.x, state.weights, state.gamma
         n = x.size
-        weights[arm] *= math.exp(gamma / n * (reward / state.scale / x[arm]))
+        weights[arm] *= exp(gamma / n * (reward / state.scale / x[arm]))
         total = 0.0
         for k in range(n):
             total += weights[k]
@@ -94,7 +95,7 @@ class EXP3(Policy):
     scale: Positive = 1.0
 
     def start(self, n_arms: int, horizon: int) -> EXP3State:
-        gamma = min(1.0, math.sqrt(n_arms * math.log(n_arms) / ((math.e - 1) * horizon)))
+        gamma = min(1.0, math.sqrt(n_arms * log(n_arms) / ((math.e - 1) * horizon)))
         uniform = np.full(n_arms, 1.0 / n_arms)
         return EXP3State(uniform, np.ones(n_arms), gamma, float(self.scale))
 

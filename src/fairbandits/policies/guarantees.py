@@ -1,12 +1,12 @@
 """Guaranteed reward rates, by estimated means or by shortfall, and KL-UCB for the rest."""
 
-import math
 from dataclasses import dataclass
 from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from fairbandits import checks
+from fairbandits.engine.elementary import exp
 from fairbandits.engine.protocol import inlined, not_inlined
 from fairbandits.engine.streams import unit
 from fairbandits.policies import kl
@@ -230,7 +230,7 @@ def upper_gap(p, entropy, divergence, known, k):
     if divergence <= 0.0:
         return 1.0 - p
     known[k] = kl.log_gap(p, entropy, divergence, known[k])
-    return math.exp(known[k])
+    return exp(known[k])
 
 
 @inlined

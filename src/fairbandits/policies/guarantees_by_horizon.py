@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fairbandits import checks
+from fairbandits.engine.elementary import exp, log
 from fairbandits.engine.protocol import inlined, not_inlined
 from fairbandits.policies import kl
 from fairbandits.policies.guarantees import OF_CURVES, Guaranteed, Guarantees, upper_gap
@@ -214,9 +215,9 @@ class GuaranteeKnapsack(Policy):
         targets = np.array(self.targets)
         protected = np.flatnonzero(targets > 0)
         wanted = targets[protected].tolist()
-        exploration = min(0.6, 2 * math.sqrt(0.6 * n * math.log(n) / rounds))
+        exploration = min(0.6, 2 * math.sqrt(0.6 * n * log(n) / rounds))
         step = exploration / (3 * n)
-        weight = math.sqrt(rounds / math.sqrt(n * rounds * math.log(max(n * rounds, 2))))
+        weight = math.sqrt(rounds / math.sqrt(n * rounds * log(max(n * rounds, 2))))
         return GuaranteeKnapsackState(
             np.full(n, 1.0 / n),
             np.zeros(n),
@@ -225,8 +226,8 @@ class GuaranteeKnapsack(Policy):
             np.zeros(n),
             exploration,
             step,
-            step * 2 * math.sqrt(math.log(n * rounds**2)) / math.sqrt(n * rounds),
-            math.sqrt(math.log(n) / rounds),
+            step * 2 * math.sqrt(log(n * rounds**2)) / math.sqrt(n * rounds),
+            math.sqrt(log(n) / rounds),
             weight,
             weight * sum(1 / target - 1 for target in wanted) + 1,
             min(wanted, default=0.0),
@@ -246,7 +247,7 @@ def _price(state, arm, reward):
     value = 0.0
     for k in state.protected:
         met = (reward / state.targets[k] if k == arm else 0.0) - 1.0
-        price = math.exp(weights[k] - highest)
+        price = exp(weights[k] - highest)
         total += price
         value += price * (state.least * met)
     return value / total if total > 0.0 else 0.0
@@ -322,6 +323,6 @@ class RewardFairUCB(Policy):
             np.ones(n_arms),
             np.array(targets),
             np.zeros(n_arms),
-            math.sqrt(math.log(2 * agents * n_arms * (rounds + 1))),
+            math.sqrt(log(2 * agents * n_arms * (rounds + 1))),
             n_arms * (math.isqrt(rounds - 1) + 1),
         )

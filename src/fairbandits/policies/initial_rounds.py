@@ -6,9 +6,10 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from fairbandits.engine.elementary import log
 from fairbandits.engine.protocol import choose, inlined, learn, not_inlined, plays_in_lanes
 from fairbandits.engine.streams import unit
-from fairbandits.engine.width import log, sqrt, where, whole
+from fairbandits.engine.width import sqrt, where, whole
 from fairbandits.policies import merit as merits
 from fairbandits.policies.groups import check_quotas, size_of
 from fairbandits.policies.parameters import VERSIONS, Policy
@@ -128,8 +129,8 @@ def group_width(first, count, size):
 def width_of(clock, n_arms, inverse_delta, outside):
     """Return sqrt(2 log(4 t n / delta)); or delta is `outside` the logarithm."""
     if outside:
-        return math.sqrt(2.0 * math.log(4.0 * clock * n_arms) * inverse_delta)
-    return math.sqrt(2.0 * math.log(4.0 * clock * n_arms * inverse_delta))
+        return math.sqrt(2.0 * log(4.0 * clock * n_arms) * inverse_delta)
+    return math.sqrt(2.0 * log(4.0 * clock * n_arms * inverse_delta))
 
 
 # These rounds are few: if inlined, they would slow down all others.

@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fairbandits.engine.elementary import exp, log
 from fairbandits.engine.protocol import inlined, not_inlined
 from fairbandits.engine.width import nonnegative
 from fairbandits.policies.parameters import Policy, Positive
@@ -71,7 +72,7 @@ def no_pulls(n_arms: int, constant: float, floor: tuple[float, ...] | None = Non
 def negentropy(p):
     if not 0.0 < p < 1.0:
         return 0.0
-    return p * math.log(p) + (1.0 - p) * math.log(1.0 - p)
+    return p * log(p) + (1.0 - p) * log(1.0 - p)
 
 
 @not_inlined
@@ -82,9 +83,9 @@ def log_gap(p, entropy, divergence, guess):
     if x > 0.0:
         x = _near(p, entropy, divergence)
     for _ in range(100):
-        gap = math.exp(x)
+        gap = exp(x)
         q = 1.0 - gap
-        step = q * (p * math.log(q) + rest * x + divergence - entropy) / (gap - rest)
+        step = q * (p * log(q) + rest * x + divergence - entropy) / (gap - rest)
         x += step
         # the next step would be half its square times p gap / q^2, by the slope (rest - gap) / q
         if step * step * p * gap <= EXACT * q * (rest - gap):
@@ -99,13 +100,13 @@ def _near(p, entropy, divergence):
     first = math.sqrt(2.0 * p * (1.0 - p) * divergence)
     second = (2.0 - 4.0 * p) * divergence / 3.0
     q = p + first + max(second, -0.5 * first)
-    return max(x, math.log(1.0 - q)) if p < q < 1.0 else x
+    return max(x, log(1.0 - q)) if p < q < 1.0 else x
 
 
 @inlined
 def level(limits, clock):
     """Return c log t."""
-    return limits.constant * math.log(max(clock, 1))
+    return limits.constant * log(max(clock, 1))
 
 
 @not_inlined
@@ -119,7 +120,7 @@ def upper_limit(limits, k, level):
     if limits.log_gap[k] > 0.0:
         _bound(limits, k)
     x = log_gap(p, limits.entropy[k], level / pulls, limits.log_gap[k])
-    return max(1.0 - math.exp(x), limits.floor[k])
+    return max(1.0 - exp(x), limits.floor[k])
 
 
 @inlined
@@ -131,7 +132,7 @@ def _bound(limits, k):
         return
     x = log_gap(p, limits.entropy[k], high / pulls, UNKNOWN)
     limits.log_gap[k] = x
-    limits.upper[k] = max(1.0 - math.exp(x), limits.floor[k])
+    limits.upper[k] = max(1.0 - exp(x), limits.floor[k])
 
 
 @inlined
@@ -174,8 +175,8 @@ def _leads(limits, now):
 def _evidence(limits, k):
     """Return N kl(p, u) of an arm with p < u, where u is `RIVAL`."""
     p, rival = limits.mean[k], limits.numbers[RIVAL]
-    rest = (1.0 - p) * math.log(1.0 - rival)
-    return limits.pulls[k] * (limits.entropy[k] - p * math.log(rival) - rest)
+    rest = (1.0 - p) * log(1.0 - rival)
+    return limits.pulls[k] * (limits.entropy[k] - p * log(rival) - rest)
 
 
 @not_inlined

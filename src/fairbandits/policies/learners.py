@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from fairbandits.engine.elementary import exp, log
 from fairbandits.engine.protocol import inlined, not_inlined, plays_in_lanes, verb
 from fairbandits.engine.width import (
     absolute,
@@ -243,8 +244,8 @@ def ftrl(policy: Any, x: np.ndarray, horizon: int) -> FTRL:
 def exp3p(policy: Any, x: np.ndarray, horizon: int) -> EXP3P:
     """Return the start of EXP3.P (Bubeck and Cesa-Bianchi 2012, Theorem 3.3) for delta = 0.01."""
     n_arms = x.size
-    rate = math.log(n_arms) / (n_arms * horizon)
-    beta = min(1.0, math.sqrt(math.log(n_arms / 0.01) / (n_arms * horizon)))
+    rate = log(n_arms) / (n_arms * horizon)
+    beta = min(1.0, math.sqrt(log(n_arms / 0.01) / (n_arms * horizon)))
     gamma = min(1.0, 1.05 * n_arms * math.sqrt(rate))
     return EXP3P(x, np.zeros(n_arms), np.zeros(1), 0.95 * math.sqrt(rate), beta, gamma)
 
@@ -258,7 +259,7 @@ STARTS = {
 
 @inlined
 def _adahedge_rate(learner):
-    return math.log(learner.x.size) / learner.gap[0] if learner.gap[0] > 0.0 else math.inf
+    return log(learner.x.size) / learner.gap[0] if learner.gap[0] > 0.0 else math.inf
 
 
 @inlined
@@ -270,16 +271,10 @@ def exponential_weights(x, gains, rate):
         if rate == math.inf:
             x[k] = 1.0 if gains[k] == best else 0.0
         else:
-            x[k] = _exp(rate * (gains[k] - best))
+            x[k] = exp(rate * (gains[k] - best))
         total += x[k]
     for k in range(x.size):
         x[k] /= total
-
-
-@inlined
-def _exp(x):
-    """Return exp(x), which is 0 below -746: the C library takes long for what underflows."""
-    return math.exp(x) if x > -746.0 else 0.0
 
 
 @inlined
@@ -290,8 +285,8 @@ def _mix(gains, rate):
         return best
     total = 0.0
     for k in range(gains.size):
-        total += _exp(rate * (gains[k] - best))
-    return best + math.log(total / gains.size) / rate
+        total += exp(rate * (gains[k] - best))
+    return best + log(total / gains.size) / rate
 
 
 @inlined
@@ -312,26 +307,26 @@ def _log_evidence(regret, variance):
     if variance < 1e-4:  # the differences below would lose digits; the integrand is nearly flat
         total = 0.0
         for node, weight in GAUSS:
-            total += weight * math.exp(node * (regret - node * variance))
-        return math.log(total)
+            total += weight * exp(node * (regret - node * variance))
+        return log(total)
     root = math.sqrt(variance)
     upper = regret / (2.0 * root)
     lower = (regret - variance) / (2.0 * root)
-    scale = math.log(math.sqrt(math.pi) / (2.0 * root))
+    scale = log(math.sqrt(math.pi) / (2.0 * root))
     if lower > 0.0:
-        tail = _erfcx(lower) - _exp(lower * lower - upper * upper) * _erfcx(upper)
-        return scale + upper * upper - lower * lower + math.log(tail)
+        tail = _erfcx(lower) - exp(lower * lower - upper * upper) * _erfcx(upper)
+        return scale + upper * upper - lower * lower + log(tail)
     if upper < 0.0:
-        tail = _erfcx(-upper) - _exp(upper * upper - lower * lower) * _erfcx(-lower)
-        return scale + math.log(tail)
-    return scale + upper * upper + math.log(math.erf(upper) - math.erf(lower))
+        tail = _erfcx(-upper) - exp(upper * upper - lower * lower) * _erfcx(-lower)
+        return scale + log(tail)
+    return scale + upper * upper + log(math.erf(upper) - math.erf(lower))
 
 
 @not_inlined
 def _erfcx(x):
     """Return exp(x^2) erfc(x) for x >= 0."""
     if x < 20.0:
-        return math.exp(x * x) * math.erfc(x)
+        return exp(x * x) * math.erfc(x)
     s = 1.0 / (2.0 * x * x)
     series = 1.0  # asymptotic; the first term left out is below 1e-15 of the sum
     for odd in range(11, 0, -2):

@@ -7,6 +7,7 @@ from typing import Annotated, ClassVar, NamedTuple
 import numpy as np
 
 from fairbandits import checks
+from fairbandits.engine.elementary import log
 from fairbandits.engine.protocol import plays_in_lanes, unchanged_when_asked
 from fairbandits.engine.width import Own, greatest, least, where
 from fairbandits.policies.parameters import (
@@ -38,7 +39,7 @@ class LFGState(NamedTuple):
 
     def choose(state, t, coin):
         means = state.means
-        bonus = math.sqrt(state.constant * math.log(t))
+        bonus = math.sqrt(state.constant * log(t))
         arm, best = 0, -math.inf
         for k in range(len(means.mean)):
             bound = least(means.mean[k] + bonus * means.inverse_root[k], state.top[k])

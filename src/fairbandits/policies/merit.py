@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fairbandits.engine.elementary import exp
 from fairbandits.engine.protocol import inlined, not_inlined, plays_in_lanes
 from fairbandits.engine.streams import unit
 from fairbandits.engine.width import (
@@ -147,7 +148,7 @@ def learn_placed(arms, row, reward, as_released):
 def merit_of(x, kind, c):
     """Return f(x): x ** c (0 ** 0 being 1), or exp(c x)."""
     if kind == EXPONENTIAL:
-        return math.exp(c * x)
+        return exp(c * x)
     if c == 1.0:
         return x
     if c == 0.0:

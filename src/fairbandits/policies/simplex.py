@@ -2,9 +2,10 @@
 
 import math
 
+from fairbandits.engine.elementary import log
 from fairbandits.engine.protocol import inlined
 from fairbandits.engine.streams import unit
-from fairbandits.engine.width import absolute, anywhere, greatest, least, log, no, where
+from fairbandits.engine.width import absolute, anywhere, greatest, least, no, where
 
 
 @inlined

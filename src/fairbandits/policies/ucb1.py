@@ -6,8 +6,9 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
+from fairbandits.engine.elementary import log
 from fairbandits.engine.protocol import inlined, plays_in_lanes, unchanged_when_asked
-from fairbandits.engine.width import log, sqrt, where
+from fairbandits.engine.width import sqrt, where
 from fairbandits.policies.parameters import Policy, Positive, one_of
 from fairbandits.policies.ties import RULES, any_of_best, best_arm, index_of
 
