@@ -10,7 +10,7 @@
 
 from functools import cache
 
-__version__ = "1.1.0"
+__version__ = "1.2.0"
 
 _HOMES = {
     "fairbandits.policies.fair_learn": ("FairUCB",),

@@ -237,7 +237,7 @@ class Study(Paper):
     replicates: int = field(default=0, kw_only=True)
     observe: Mapping[str, Sequence[str]] = field(default_factory=dict, kw_only=True)
 
-    def claim(self, kind: str = "comparison", place: str = "own", **said: Any) -> Callable:
+    def claim(self, kind: str = "comparison", place: str = "", **said: Any) -> Callable:
         """Register a function that yields tests, as `Paper.claim`; all own claims are primary."""
         return super().claim(kind, place, **said)
 

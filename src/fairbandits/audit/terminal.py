@@ -87,7 +87,7 @@ def explanation(
     of_study = claim.paper == OWN and status == CONFIRMATORY
     facts = {
         "claim": claim.statement,
-        "place": claim.place * (claim.place != OWN),
+        "place": claim.place,
         "in part": claim.part,
         "basis": sentences.basis(claim),
         "between": "; ".join(claim.between),
