@@ -238,6 +238,14 @@ def test_a_file_whose_first_row_does_not_fit_is_refused(rows, says, tmp_path):
         fb.World.from_table(file)
 
 
+@pytest.mark.parametrize("paid", ["1", b"1", None, [1.0], 1j, np.nan, 10**400])
+def test_a_reward_is_a_finite_number(paid):
+    with pytest.raises(
+        ValueError, match=r"^pay must return a finite number, got .* for arm 2, pull"
+    ):
+        fb.run(fb.UCB1(), fb.World(lambda arm, number, coin: paid if arm else 1, (0.5, 0.5)), 20)
+
+
 @pytest.mark.parametrize("sizes", [(2, 3), (3, 2)])
 @pytest.mark.parametrize("feedback", ["bandit", "full"])
 def test_means_have_one_number_of_arms_in_all_rounds(sizes, feedback):

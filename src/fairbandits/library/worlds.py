@@ -146,15 +146,15 @@ class _Source:
         base, gamma = self._keys
         reward = self._world.pay(arm, number, word(int(base[arm]), int(gamma[arm]), number))
         try:
-            value = float(reward)
-        except (TypeError, ValueError):
-            value = math.nan
-        if not math.isfinite(value):
+            fits = math.isfinite(reward)  # takes no text, as `float` does
+        except (TypeError, ValueError, OverflowError):
+            fits = False
+        if not fits:
             of = "round" if self._world.by == "round" else "pull"
             raise ValueError(
                 f"pay must return a finite number, got {reward!r} for arm {arm + 1}, {of} {number}"
             )
-        return value
+        return float(reward)
 
 
 class _Lost:
