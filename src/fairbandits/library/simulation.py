@@ -4,8 +4,6 @@ import inspect
 import math
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from decimal import Decimal
-from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,6 +20,7 @@ from fairbandits.engine.watching import watched
 from fairbandits.library import at_work, own_code
 from fairbandits.library.instance import Instance, RandomInstance
 from fairbandits.library.worlds import World
+from fairbandits.policies.parameters import shown
 from fairbandits.rationals import quota_numerators
 
 DEFICITS = ("deficit", "floor_deficit", "deficit_sup", "floor_deficit_sup")
@@ -314,28 +313,13 @@ class _Guarded:
     def distribute(self, t: int, coin: int, out: np.ndarray) -> None:
         self._round[0] = t
         given = self._state.choose(t, coin)
-        x = floats(given)
+        x = checks.floats(given)
         if x.shape != (self._n_arms,) or not (x.min() >= 0 and abs(x.sum() - 1) < 1e-9):
             raise ValueError(
                 f"{self._name}.choose must return {self._n_arms} probabilities that sum to 1, "
-                f"got {given!r} in round {t}"
+                f"got {shown(given)} in round {t}"
             )
         out[:] = x
-
-
-def floats(values: Any) -> np.ndarray:
-    """Return numbers as an array of floats; an empty one for anything else."""
-    try:
-        array = np.asarray(values)
-        kind = array.dtype.kind
-        fits = kind in "biuf" or (
-            kind == "O" and all(isinstance(each, Real | Decimal) for each in array.flat)
-        )
-        if fits and not np.ma.is_masked(values):
-            return array.astype(float, copy=False)
-    except (ValueError, OverflowError):  # of lists of unequal length, and of huge numbers
-        pass
-    return np.empty(0)
 
 
 def check_methods(player: Any, state: Any, methods: Iterable[str]) -> None:
