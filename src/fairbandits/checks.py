@@ -1,6 +1,8 @@
 """Checks of hyper-parameters, with messages that name the value and what is allowed."""
 
 from collections.abc import Sequence
+from decimal import Decimal
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -35,6 +37,21 @@ def per_arm(name: str, value: float | tuple[float, ...], n_arms: int) -> np.ndar
     if isinstance(value, tuple):
         length(name, value, n_arms)
     return np.full(n_arms, value)
+
+
+def floats(values: Any) -> np.ndarray:
+    """Return numbers as an array of floats; an empty one for anything else."""
+    try:
+        array = np.asarray(values)
+        kind = array.dtype.kind
+        fits = kind in "biuf" or (
+            kind == "O" and all(isinstance(each, Real | Decimal) for each in array.flat)
+        )
+        if fits and not np.ma.is_masked(values):
+            return array.astype(float, copy=False)
+    except (ValueError, OverflowError):  # of lists of unequal length, and of huge numbers
+        pass
+    return np.empty(0)
 
 
 def load(means: Sequence[float], targets: Sequence[float]) -> float:

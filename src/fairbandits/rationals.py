@@ -157,10 +157,13 @@ class Quotas(tuple):
         for k, numerator in enumerate(self.numerators):
             if numerator < 0:
                 raise ValueError(f"{name} must be at least 0, got {self[k]} for {per} {k + 1}")
+        got, is_share = f"got {self.total}", [0 < quota < 1 for quota in self.fractions]
+        if self.total > 1 and not any(is_share):
+            got += '; write shares: "1/4", or 0.05 for 5 per cent'
         if below is not None and self.total >= below:
-            raise ValueError(f"{name} must sum to less than {below}, got {self.total}")
+            raise ValueError(f"{name} must sum to less than {below}, {got}")
         if at_most is not None and self.total > at_most:
-            raise ValueError(f"{name} must sum to at most {at_most}, got {self.total}")
+            raise ValueError(f"{name} must sum to at most {at_most}, {got}")
 
     def over(self, rounds: int, name: str = "quotas") -> tuple[list[int], int]:
         """Return numerators and denominator; ValueError if products with rounds leave 64 bits."""

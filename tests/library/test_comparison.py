@@ -198,7 +198,7 @@ def test_a_measure_of_ones_own_can_use_an_array_again():
         ({"targets": TARGETS}, "give quotas or targets, not both"),
         ({"replicates": 1}, "replicates must be at least 2, since intervals are over them, got 1"),
         ({"quotas": ("1/2", "1/2", "1/2")}, "quotas must sum to at most 1, got 3/2$"),
-        ({"quotas": (5, 5, 5)}, 'at most 1, got 15; 5 per cent is 0.05, or "5/100"'),
+        ({"quotas": (5, 5, 5)}, 'at most 1, got 15; write shares: "1/4", or 0.05 for 5 per cent'),
         ({"quotas": 0.2}, r"quotas must have one entry per arm, as \(0.3, 0.2\), got 0.2$"),
         ({"quotas": {0: 0.2, 1: 0.1, 2: 0.05}}, "quotas .* write the values in the order of the"),
         (

@@ -250,6 +250,30 @@ def test_ours_are_not_played_again(monkeypatch):
     fb.run(fb.UCB1(), ARMS, 60, 2)
 
 
+class Drawing(Clock):
+    def start(self, policy, state, n_arms, horizon):
+        return Drawing()
+
+    def watch(self, state, t, action, reward):
+        random.random()
+
+
+@pytest.mark.parametrize(
+    ("policy", "instance", "observe", "says"),
+    [
+        (fb.UCB1(), ARMS, [fb.Starvation(), Drawing()], "Drawing"),
+        (Own(), ARMS, [Drawing()], "Own or Drawing"),
+        (fb.Delayed(fb.UCB1(), 3), ARMS, [Drawing()], "Drawing"),
+        (fb.UCB1(), fb.World(lambda arm, number, coin: random.random(), (0.5, 0.5)), (), "World"),
+        (Own(lambda state, t: int(state.draw())), fb.World.from_table(np.eye(3)), (), "Own"),
+    ],
+)
+def test_what_could_have_drawn_is_named(policy, instance, observe, says, monkeypatch):
+    monkeypatch.setattr(Own, "draw", lambda state: random.random(), raising=False)
+    with pytest.raises(ValueError, match=f"^{says}, or what it calls, draws from random or numpy"):
+        fb.run(policy, instance, 60, 2, observe=observe)
+
+
 def in_a_worker(seed):
     return fb.run(Own(), ARMS, 60, 4, seed=seed, n_jobs=2, checkpoints=[60]).plays.tolist()
 

@@ -97,6 +97,18 @@ def test_a_warning_comes_from_other_processes_once():
     assert len(caught) == 1
 
 
+class Watching:
+    """An observer with these methods."""
+
+    probes = ("seen",)
+
+    def __init__(self, watch, report):
+        self.watch, self.report = watch, report
+
+    def start(self, policy, state, n_arms, horizon):
+        return Watching(self.watch, self.report)
+
+
 def test_what_is_no_policy_or_stream_is_refused():
     for policy, stream, says in (
         ("ucb1", "run", r"such as fairbandits.UCB1\(\), got 'ucb1'"),
@@ -108,6 +120,18 @@ def test_what_is_no_policy_or_stream_is_refused():
     for observer, says in (
         (fb.Starvation, "an observer is an object, and Starvation is its class; write Starvation"),
         (fb.UCB1(), r"UCB1.start must take \(policy, state, n_arms, horizon\)"),
+        (
+            Watching(lambda t, arm, reward: 0, lambda state, out: 0),
+            r"Watching.watch must take \(state, t, action, reward\), it takes \(t, arm, reward\)",
+        ),
+        (
+            Watching(lambda *given: 0, lambda state, out, more: 0),
+            r"Watching.report must take \(state, out\), it takes \(state, out, more\)",
+        ),
+        (
+            Watching(lambda *given: 0, None),
+            "Watching.start must return an object with a method rep",
+        ),
     ):
         with pytest.raises(TypeError, match=says):
             fb.run(fb.UCB1(), ARMS, 20, observe=[observer])

@@ -88,7 +88,7 @@ def test_plain_ucb1_plays_like_ucb1(scale):
     assert policy.seen == list(EVERY)
 
 
-@pytest.mark.parametrize("answer", [-1, 4, 10**6, 1.0, None, "2", np.float64(1.0), [1]])
+@pytest.mark.parametrize("answer", [-1, 4, 10**6, 1.0, None, "2", np.float64(1.0), [1], True])
 def test_a_wrong_arm_is_refused(answer):
     got = re.escape(repr(answer))
     expected = rf"Scripted.choose must return an arm in 0..3, got {got} in round 5"
@@ -101,6 +101,8 @@ def test_a_wrong_arm_is_refused(answer):
     [
         *([0.5, 0.5], 0.25, [0.5, 0.5, 0.5, -0.5], [0.25, 0.25, 0.25, 0.25001]),
         *([math.nan, 0.5, 0.25, 0.25], [[0.25, 0.25, 0.25, 0.25]], None),
+        *(["0.5", "0.5", "0", "0"], np.array(["1", 0, 0, 0], object), [b"1", b"0", b"0", b"0"]),
+        *(np.ma.array([0.5, 0.5, 0, 0], mask=[0, 0, 0, 1]), {0: 1}, [[1], [0, 0], [], []]),
     ],
 )
 def test_wrong_probabilities_are_refused(answer):
@@ -129,7 +131,7 @@ def test_missing_methods_are_named(feedback, missing):
 
 
 def test_a_policy_needs_feedback_and_start():
-    for broken in (object(), Scripted(0, "semi"), Scripted(0, None), Scripted):
+    for broken in (object(), *(Scripted(0, kind) for kind in ("semi", None, ["full"])), Scripted):
         with pytest.raises(TypeError, match=r"feedback attribute, 'bandit' or 'full'; \w+ has"):
             fb.run(broken, FOUR, ROUNDS)
 

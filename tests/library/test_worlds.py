@@ -175,7 +175,14 @@ def log(rows, arm="variation", reward="bought", **named):
         (lambda: fb.World(coins, (0.5, 0.3), rows="9"), ValueError, "rows must be .* got '9'"),
         (lambda: fb.World.moving(lambda t: (2, 0)), ValueError, "round 1"),
         (lambda: fb.World.moving(lambda t: None), ValueError, "round 1: means must .* got None"),
-        (lambda: fb.World(coins, lambda t: {0: 1}, "round"), ValueError, "round 1: means: .*dict"),
+        *(
+            (lambda means=means: fb.World(coins, lambda t: means, "round"), ValueError, says)
+            for means, says in (
+                ({0: 1}, "means must be finite numbers .* got {0: 1} in round 1"),
+                (("0.5", "0.4"), r"got \('0.5', '0.4'\) in round 1"),
+                ([[0.5], [0.5, 0.5]], r"got \[\[0.5\], \[0.5, 0.5\]\] in round 1"),
+            )
+        ),
         (table([]), ValueError, "a table is an array .* got \\[\\]"),
         (table(np.empty((0, 2))), ValueError, "must have rows"),
         (table([1, 2]), ValueError, "a table is an array with a column for each arm"),
@@ -190,7 +197,7 @@ def log(rows, arm="variation", reward="bought", **named):
         (table([[1, np.nan]], "round"), ValueError, "nan in row 1, column 2"),
         (table({"a": [1, 0], "b": [1]}, "round"), ValueError, "of one length, got {.*'b'\": 1}"),
         (table([[1, np.inf]]), ValueError, "rewards must be finite, got inf in row 1, column 2"),
-        (table(np.ones((2, 2)) * 1j), ValueError, "rewards must be a number, got 1j in row 1"),
+        (table(np.ones((2, 2)) * 1j), ValueError, r"a number, got np.complex128\(1j\) in row 1"),
         (table({"a": DAYS, "b": DAYS}), ValueError, "number, got Timestamp.* row 1, column 'a'"),
         (table({"a": [1, 0], "name": ["x", "1"]}), ValueError, "'x' in row 1, column 'name'; of a"),
         (table({"a": [1, 0], "b": ["0", "1"]}), ValueError, "column 'b'; .*without quotes"),
@@ -236,6 +243,14 @@ def test_a_file_whose_first_row_does_not_fit_is_refused(rows, says, tmp_path):
     (file := tmp_path / "table.csv").write_text(rows)
     with pytest.raises(ValueError, match=f"table.csv cannot be read: .*{says}"):
         fb.World.from_table(file)
+
+
+@pytest.mark.parametrize("paid", ["1", b"1", None, [1.0], 1j, np.nan, 10**400])
+def test_a_reward_is_a_finite_number(paid):
+    with pytest.raises(
+        ValueError, match=r"^pay must return a finite number, got .* for arm 2, pull"
+    ):
+        fb.run(fb.UCB1(), fb.World(lambda arm, number, coin: paid if arm else 1, (0.5, 0.5)), 20)
 
 
 @pytest.mark.parametrize("sizes", [(2, 3), (3, 2)])

@@ -140,6 +140,11 @@ class Halves(Base):
         return 0.5
 
 
+class Truths(Base):
+    def choose(self, t, coin):
+        return True
+
+
 class Counting(Base):
     count = 0
 
@@ -187,9 +192,10 @@ class Armless(Base):
         return object()
 
 
-def test_half_an_arm_is_refused_in_the_interpreter_too():
-    with pytest.raises(ValueError, match=r"Halves.choose must return an arm, a whole number"):
-        fb.run(fb.compiled(Halves()), ARMS, ROUNDS, compiled=False)
+@pytest.mark.parametrize("policy", [Halves, Truths])
+def test_what_is_no_arm_is_refused_in_the_interpreter_too(policy):
+    with pytest.raises(ValueError, match=rf"{policy.__name__}.choose must return an arm, a whole"):
+        fb.run(fb.compiled(policy()), ARMS, ROUNDS, compiled=False)
 
 
 REFUSED = {

@@ -4,8 +4,12 @@ import dataclasses
 import json
 import math
 import pickle
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
 
 import fairbandits as fb
@@ -34,6 +38,21 @@ ERRORS = [
     (lambda: fb.BanditQ((0, 0), step_c=0), ["step_c", "above 0", "got 0"]),
     (lambda: fb.BanditQ((0, 0), gamma_rule=3), ["gamma_rule", "1, 2", "got 3"]),
     (lambda: fb.BanditQ((0, 0), tolerance=-1), ["tolerance", "above 0", "-1"]),
+    (lambda: fb.BanditQ((0, 0), gamma_rule="one"), ["gamma_rule", "1, 2", "got 'one'"]),
+    (lambda: fb.BanditQ({0.1, 0.2}), ["targets", "one entry per arm", "in the order of the arms"]),
+    (lambda: fb.BanditQ(pd.Series((0.1, 0.2), (1, 0))), ["labels [1, 0]", "sort_index"]),
+    (lambda: fb.BanditQ((0, 10**400)), ["targets must be finite", "for arm 2"]),
+    (lambda: fb.BanditQ((0, Decimal("0.1"))), ["targets must be a number", "Decimal('0.1') for"]),
+    (lambda: fb.BFUCB({1, 2}, (0, 0)), ["groups", "entry per group", "in the order of the groups"]),
+    (lambda: fb.BFUCB(b"ab", (0, 0)), ["groups must have one entry per group", "got b'ab'"]),
+    (lambda: fb.BFUCB((1, 10**400), (0, 0)).start(2, 9), ["groups must sum to the number of arms"]),
+    (lambda: fb.HTUCB(np.array(0.1), 0.5), ["quotas must have one entry per arm", "array(0.1)"]),
+    (lambda: fb.HTUCB((0, 0), np.array(0.1)), ["penalties must be a number, got array(0.1)"]),
+    (lambda: fb.HTUCB((0, 0), Fraction(10**400)), ["penalties must be finite and at least 0"]),
+    (lambda: fb.EXP3(10**400), ["scale must be a finite number above 0, got 1000"]),
+    (lambda: fb.UCB1(ties=np.array([1, 2])), ["ties must be one of", "got [1, 2]"]),
+    (lambda: fb.FairLearn((5, 5)), ["less than 1, got 10; write shares", "1/4"]),
+    (lambda: fb.FairLearn((0, 0), learner_parameters={1: 2}), ["names with values, got {1: 2}"]),
     (lambda: fb.LFG(("1/2", "2/3")), ["fractions", "at most 1", "7/6"]),
     (lambda: fb.LFG(("-1/3", "1/3")), ["fractions", "at least 0", "-1/3", "arm 1"]),
     (lambda: fb.LFG(("a", 0)), ["fractions", "1/3", "'a'"]),

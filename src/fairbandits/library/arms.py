@@ -166,13 +166,6 @@ class World(worlds.World):
         """Return a world whose means are a function of the round, with a law as in `Instance`."""
         return super().moving(lambda t: inputs.per_arm("means", means(t)), law, spread)
 
-    def means_at(self, t: int) -> Any:
-        """Return the means of round `t`, checked."""
-        try:
-            return super().means_at(t)
-        except TypeError as error:  # what is no sequence of numbers
-            raise ValueError(f"round {t}: means: {error}") from error
-
     def __repr__(self) -> str:
         names = f" ({', '.join(self.labels)})" if self.labels else ""
         means = "" if self.moves else f", means {', '.join(f'{mean:.4g}' for mean in self.means)}"

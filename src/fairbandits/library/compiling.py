@@ -288,7 +288,7 @@ _inlined = cache(register_jitable(**OPTIONS))
 
 
 def _is_whole(arm):
-    return isinstance(arm, int | np.integer)
+    return isinstance(arm, int | np.integer) and not isinstance(arm, bool)
 
 
 @overload(_is_whole)

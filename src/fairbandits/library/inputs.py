@@ -5,7 +5,7 @@ import math
 import numbers
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Set
+from collections.abc import Callable, Iterable
 from decimal import Decimal
 from fractions import Fraction
 from functools import wraps
@@ -15,6 +15,7 @@ import numpy as np
 
 from fairbandits import checks
 from fairbandits.measures.penalties import HALF_RANGE
+from fairbandits.policies.parameters import listed, shown
 from fairbandits.rationals import Quotas, rational, without_quotes
 
 
@@ -36,16 +37,6 @@ def number(name: str, value: Any, where: str = "", at_least: float | None = None
     return as_float
 
 
-def shown(value: Any) -> str:
-    """Return a value for a message, in one short line."""
-    shape = getattr(value, "shape", None)
-    if isinstance(shape, tuple) and len(shape) > 1:
-        return f"{type(value).__name__} of shape {shape}"
-    value = value.tolist() if isinstance(shape, tuple) and hasattr(value, "tolist") else value
-    text = " ".join(repr(value).split())
-    return text if len(text) <= 100 else f"{text[:97]}..."
-
-
 def duplicated(values: Iterable) -> list:
     """Return the values that are there more than once."""
     return [value for value, count in Counter(values).items() if count > 1]
@@ -54,35 +45,6 @@ def duplicated(values: Iterable) -> list:
 def is_text(value: Any) -> bool:
     """Return whether a value is a text that files can hold: one without half a character."""
     return isinstance(value, str) and not re.search("[\ud800-\udfff]", value)
-
-
-def listed(name: str, values: Any) -> list:
-    """Return the values of a sequence with one entry per arm, a Series' in its order.
-
-    Raise ValueError for what has no such order: a mapping or a set, a table, a text, and a Series
-    whose labels are whole numbers that do not ascend, as after ``value_counts()``.
-    """
-    hint = ""
-    if isinstance(values, Mapping | Set):
-        hint = "; write the values in the order of the arms"
-    elif len(getattr(values, "shape", (0,))) > 1:
-        hint = "; take one row or one column"
-    elif descending := _descending(values):
-        hint = f" with labels {descending}; write sort_index(), if these are arms"
-    fits = isinstance(values, Iterable) and not isinstance(values, str | bytes | bytearray)
-    if hint or not fits or not len(getattr(values, "shape", (0,))):
-        raise ValueError(
-            f"{name} must have one entry per arm, as (0.3, 0.2), got {shown(values)}{hint}"
-        )
-    return list(values)
-
-
-def _descending(values: Any) -> list:
-    """Return the labels of a Series if they are whole numbers, in whatever type, out of order."""
-    labels = getattr(values, "index", None)  # a method of lists
-    labels = labels.tolist() if hasattr(labels, "tolist") else []
-    whole = all(isinstance(label, numbers.Real) and label == label // 1 for label in labels)
-    return labels if whole and labels != sorted(labels) else []
 
 
 def per_arm(
@@ -117,13 +79,11 @@ def quotas(values: Any, n_arms: int | None = None) -> MeasuredQuotas:
     entries = listed("quotas", values)
     if n_arms is not None:
         checks.length("quotas", entries, n_arms)
-    hint = ""
     try:
         measured = MeasuredQuotas(entries)
-        if 1 < measured.total <= 100 and not any(0 < quota < 1 for quota in measured.fractions):
-            hint = '; 5 per cent is 0.05, or "5/100"'
         measured.check()
     except ValueError as error:
+        hint = ""
         if "denominator" in str(error) and "; write" not in str(error):
             hint = "; round what is computed: quotas=[round(float(q), 6) for q in quotas]"
         raise ValueError(f"{error}{hint}") from None

@@ -4,7 +4,7 @@ import dis
 import random
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -76,12 +76,17 @@ def position() -> tuple:
     return index, int(keys[0]), state[-1], state[0]
 
 
-def refuse_if_moved(policy: Any, before: tuple) -> None:
-    """Raise ValueError if a replicate advanced one of the global generators."""
+def is_theirs(kind: type) -> bool:
+    """Return whether a class is none of this package's."""
+    return kind.__module__.partition(".")[0] != PACKAGE.name
+
+
+def refuse_if_moved(theirs: Sequence[Any], before: tuple) -> None:
+    """Raise ValueError if a replicate, in which these have users' code, advanced a generator."""
     if position() != before:
+        names = " or ".join(type(each).__name__ for each in theirs)
         raise ValueError(
-            f"{type(policy).__name__}, or what it calls, draws from random or numpy.random, so "
-            f"that {INSTEAD}"
+            f"{names}, or what it calls, draws from random or numpy.random, so that {INSTEAD}"
         )
 
 

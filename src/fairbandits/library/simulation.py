@@ -3,7 +3,7 @@
 import inspect
 import math
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +20,7 @@ from fairbandits.engine.watching import watched
 from fairbandits.library import at_work, own_code
 from fairbandits.library.instance import Instance, RandomInstance
 from fairbandits.library.worlds import World
+from fairbandits.policies.parameters import shown
 from fairbandits.rationals import quota_numerators
 
 DEFICITS = ("deficit", "floor_deficit", "deficit_sup", "floor_deficit_sup")
@@ -28,6 +29,14 @@ TAKEN = (
     *("replicate", "round", "arm", "plays", "reward", *DEFICITS, "mean"),
     *("quota", "horizon", "run", "policy", "law"),
 )
+#: What users' methods are given.
+GIVEN = {
+    "choose": ("t", "coin"),
+    "learn": ("t", "action", "reward"),
+    "probe": ("out",),
+    "watch": ("state", "t", "action", "reward"),
+    "report": ("state", "out"),
+}
 
 
 class Setting(NamedTuple):
@@ -150,7 +159,10 @@ def play(
             before = () if ours and not in_world else own_code.position()
             loop(state, sources[first], record, 0, horizon)
             if before:
-                own_code.refuse_if_moved(setting.policy, before)
+                theirs = [] if is_implemented(type(states[0])) else [setting.policy]
+                theirs += [each for each in setting.observe if own_code.is_theirs(type(each))]
+                theirs += [instance] if in_world and own_code.is_theirs(type(instance.pay)) else []
+                own_code.refuse_if_moved(theirs, before)
             records.append(record)
     except BaseException as error:
         seen = at_work.HERE[-1].read()
@@ -226,6 +238,8 @@ def started(
                 f"start returns {type(state).__name__}, which goes by functions of its own; return "
                 f"an object with methods {verbs[1]} and {verbs[0]} from start"
             )
+        if verbs is WATCHING and not is_implemented(type(state), verbs[0]):
+            check_methods(player, state, verbs)
     return states
 
 
@@ -269,16 +283,8 @@ class _Guarded:
     """A user's policy whose actions are checked before the loop acts on them."""
 
     def __init__(self, state: Any, policy: Any, n_arms: int):
-        methods = {"choose": ("t", "coin"), "learn": ("t", "action", "reward")}
-        if getattr(policy, "probes", ()):
-            methods["probe"] = ("out",)
-        for method, given in methods.items():
-            if not callable(getattr(state, method, None)):
-                raise TypeError(
-                    f"{type(policy).__name__}.start must return an object with a method "
-                    f"{method}; {type(state).__name__} has none"
-                )
-            check_takes(state, method, given)
+        methods = ("choose", "learn", *(["probe"] if getattr(policy, "probes", ()) else []))
+        check_methods(policy, state, methods)
         self._state = state
         self._name = type(policy).__name__
         self._n_arms = n_arms
@@ -291,7 +297,8 @@ class _Guarded:
     def choose(self, t: int, coin: int) -> int:
         self._round[0] = t
         arm = self._state.choose(t, coin)
-        if not isinstance(arm, int | np.integer) or not 0 <= arm < self._n_arms:
+        is_whole = isinstance(arm, int | np.integer) and not isinstance(arm, bool)
+        if not is_whole or not 0 <= arm < self._n_arms:
             raise ValueError(
                 f"{self._name}.choose must return an arm in 0..{self._n_arms - 1}, "
                 f"got {arm!r} in round {t}"
@@ -305,13 +312,25 @@ class _Guarded:
 
     def distribute(self, t: int, coin: int, out: np.ndarray) -> None:
         self._round[0] = t
-        x = np.asarray(self._state.choose(t, coin), dtype=float)
+        given = self._state.choose(t, coin)
+        x = checks.floats(given)
         if x.shape != (self._n_arms,) or not (x.min() >= 0 and abs(x.sum() - 1) < 1e-9):
             raise ValueError(
                 f"{self._name}.choose must return {self._n_arms} probabilities that sum to 1, "
-                f"got {x!r} in round {t}"
+                f"got {shown(given)} in round {t}"
             )
         out[:] = x
+
+
+def check_methods(player: Any, state: Any, methods: Iterable[str]) -> None:
+    """Raise TypeError unless what a user's `start` returns has these methods, as `GIVEN`."""
+    for method in methods:
+        if not callable(getattr(state, method, None)):
+            raise TypeError(
+                f"{type(player).__name__}.start must return an object with a method "
+                f"{method}; {type(state).__name__} has none"
+            )
+        check_takes(state, method, GIVEN[method])
 
 
 def check_takes(player: Any, method: str, given: Sequence[str]) -> None:
@@ -332,7 +351,7 @@ def check_takes(player: Any, method: str, given: Sequence[str]) -> None:
 def feedback_of(policy: Any) -> str:
     """Return a policy's feedback; TypeError for what is no policy."""
     feedback, name = getattr(policy, "feedback", None), type(policy).__name__
-    if feedback not in LOOPS:
+    if not isinstance(feedback, str) or feedback not in LOOPS:
         raise TypeError(
             f"a policy needs a feedback attribute, {' or '.join(map(repr, LOOPS))}; {name} has "
             + ("none" if feedback is None else repr(feedback))

@@ -16,6 +16,7 @@ from fairbandits import checks
 from fairbandits.engine import laws
 from fairbandits.engine.streams import stream_key, stream_keys, word
 from fairbandits.library.instance import Instance
+from fairbandits.policies.parameters import shown
 
 #: Probe of runs with moving means: the regret of an arm's pulls against the best arm of each round.
 LOST = "lost"
@@ -90,11 +91,11 @@ class World:
     def means_at(self, t: int) -> np.ndarray:
         """Return the means of round `t`, checked."""
         given = self.means(t) if self.moves else self.means
-        means = np.asarray(given, dtype=float)
+        means = checks.floats(given)
         if means.ndim != 1 or means.size < 2 or not np.isfinite(means).all():
             where = f" in round {t}" if self.moves else ""
             raise ValueError(
-                f"means must be finite numbers of at least 2 arms, got {given!r}{where}"
+                f"means must be finite numbers of at least 2 arms, got {shown(given)}{where}"
             )
         if t > 1 and means.size != self.n_arms:
             raise ValueError(
@@ -146,15 +147,16 @@ class _Source:
         base, gamma = self._keys
         reward = self._world.pay(arm, number, word(int(base[arm]), int(gamma[arm]), number))
         try:
-            value = float(reward)
-        except (TypeError, ValueError):
-            value = math.nan
-        if not math.isfinite(value):
+            fits = math.isfinite(reward)  # takes no text, as `float` does
+        except (TypeError, ValueError, OverflowError):
+            fits = False
+        if not fits:
             of = "round" if self._world.by == "round" else "pull"
             raise ValueError(
-                f"pay must return a finite number, got {reward!r} for arm {arm + 1}, {of} {number}"
+                f"pay must return a finite number, got {shown(reward)} for arm {arm + 1}, "
+                f"{of} {number}"
             )
-        return value
+        return float(reward)
 
 
 class _Lost:

@@ -194,6 +194,7 @@ class BFUCB(initial.Grouped):
 
     def _common(self, n_arms: int, horizon: int) -> tuple[Any, ...]:
         """Return the fields that both kinds of state begin with."""
+        groups = layout.begin(self.groups, self.quotas, n_arms, horizon)
         return (
             self._first(
                 horizon,
@@ -201,7 +202,7 @@ class BFUCB(initial.Grouped):
                 self.draw == "released",
                 self.initialisation == "released",
             ),
-            layout.begin(self.groups, self.quotas, n_arms, horizon),
+            groups,
             *np.zeros((3, len(self.groups))),
             layout.LEARNERS[self.learner],
             self.running_mean == "released",

@@ -7,14 +7,15 @@ a range ``float``, ``int``, ``bool`` or ``str`` is enough.
 import dataclasses
 import math
 import numbers
+import sys
 import types
 import typing
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Set
 from functools import cache, reduce
 from typing import Annotated, Any, ClassVar
 
 from fairbandits.lookup import nearest
-from fairbandits.rationals import Exact, Quotas, rational, without_quotes
+from fairbandits.rationals import LONGEST, Exact, Quotas, rational, without_quotes
 
 #: Returns a parameter as it is kept, or raises ValueError. Its arguments are the parameter's name,
 #: its value, and which entry of a list that is, for messages: " for arm 2".
@@ -81,10 +82,20 @@ def that(holds: Callable, words: str, hint: Callable = lambda value: "") -> Chec
 
     def check(name: str, value: Any, of: str) -> Any:
         if not holds(value):
-            raise ValueError(f"{name} must {words}, got {value!r}{of}{hint(value)}")
+            raise ValueError(f"{name} must {words}, got {shown(value)}{of}{hint(value)}")
         return value
 
     return check
+
+
+def shown(value: Any) -> str:
+    """Return a value for a message, in one short line."""
+    shape = getattr(value, "shape", None)
+    if isinstance(shape, tuple) and len(shape) > 1:
+        return f"{type(value).__name__} of shape {shape}"
+    value = value.tolist() if shape and hasattr(value, "tolist") else value
+    text = " ".join(repr(value).split())
+    return text if len(text) <= 100 else f"{text[:97]}..."
 
 
 def _each(*checks: Check) -> Check:
@@ -114,10 +125,15 @@ def number(
         allowed = "be finite" + (f" and at least {at_least:g}" if at_least > -math.inf else "")
 
     def fits(value: Any) -> bool:
-        return math.isfinite(value) and above < value < below and at_least <= value <= at_most
+        # whole numbers and fractions can be beyond the largest float
+        finite = abs(value) <= sys.float_info.max
+        return finite and above < value < below and at_least <= value <= at_most
+
+    def kept(name: str, value: Any, of: str) -> float:
+        return value if isinstance(value, int) and abs(value) <= LONGEST else float(value)
 
     is_number = that(lambda value: _is_a(value, numbers.Real), "be a number", without_quotes)
-    return _each(is_number, that(fits, allowed))
+    return _each(is_number, that(fits, allowed), kept)
 
 
 def whole(*, at_least: float = -math.inf, at_most: float = math.inf) -> Check:
@@ -148,10 +164,11 @@ def exact(*, at_least: float = -math.inf) -> Check:
 
 def one_of(*values: Any) -> Check:
     def fits(value: Any) -> bool:
-        return value in values and isinstance(value, bool) == isinstance(values[0], bool)
+        is_one = isinstance(value, str | numbers.Integral) and value in values
+        return is_one and isinstance(value, bool) == isinstance(values[0], bool)
 
     def hint(value: Any) -> str:
-        return nearest(value, values) if isinstance(value, str) else ""
+        return nearest(value, values) if {*map(type, (value, *values))} == {str} else ""
 
     return that(fits, f"be one of {', '.join(map(str, values))}", hint)
 
@@ -164,15 +181,15 @@ def several(entry: Check, per: str, kept: type | None = float) -> Check:
     """Return the check of a sequence, with one entry per arm or group."""
 
     def check(name: str, values: Any, of: str) -> tuple:
-        listed = _listed(name, values, per)
-        if name == "targets" and any(isinstance(value, Exact) for value in listed):
+        given = listed(name, values, per)
+        if name == "targets" and any(isinstance(value, Exact) for value in given):
             raise ValueError(
                 f"targets are rates of reward, got quotas, which are fractions of pulls: {values}; "
                 "give targets=(0.1, 0.2, ...), each at most the arm's mean"
             )
-        if not listed:
+        if not given:
             raise ValueError(f"{name} must have at least 1 entry, got none")
-        entries = (entry(name, value, f" for {per} {k}") for k, value in enumerate(listed, 1))
+        entries = (entry(name, value, f" for {per} {k}") for k, value in enumerate(given, 1))
         return tuple(map(kept, entries) if kept else entries)
 
     return check
@@ -186,22 +203,45 @@ def quotas(per: str, *, below: int | None = None, at_most: int | None = None) ->
     """Return the check of exact fractions of at least 0, whose sum is in a range."""
 
     def check(name: str, values: Any, of: str) -> Quotas:
-        quotas = Quotas(_listed(name, values, per), name)
+        quotas = Quotas(listed(name, values, per), name)
         quotas.check(name, per, below=below, at_most=at_most)
         return quotas
 
     return check
 
 
-def _listed(name: str, values: Any, per: str) -> tuple:
-    if isinstance(values, str | Mapping) or not isinstance(values, Iterable):
-        raise ValueError(f"{name} must have one entry per {per}, as (0.3, 0.2), got {values!r}")
-    return values if isinstance(values, tuple) else tuple(values)
+def listed(name: str, values: Any, per: str = "arm") -> list:
+    """Return the values of a sequence with one entry per arm or group, a Series' in its order.
+
+    Raise ValueError for what has no such order: a mapping or a set, a table, a text, and a Series
+    whose labels are whole numbers that do not ascend, as after ``value_counts()``.
+    """
+    hint = ""
+    if isinstance(values, Mapping | Set):
+        hint = f"; write the values in the order of the {per}s"
+    elif len(getattr(values, "shape", (0,))) > 1:
+        hint = "; take one row or one column"
+    elif descending := _descending(values):
+        hint = f" with labels {descending}; write sort_index(), if these are {per}s"
+    fits = isinstance(values, Iterable) and not isinstance(values, str | bytes | bytearray)
+    if hint or not fits or not len(getattr(values, "shape", (0,))):
+        raise ValueError(
+            f"{name} must have one entry per {per}, as (0.3, 0.2), got {shown(values)}{hint}"
+        )
+    return list(values)
+
+
+def _descending(values: Any) -> list:
+    """Return the labels of a Series if they are whole numbers, in whatever type, out of order."""
+    labels = getattr(values, "index", None)  # a method of lists
+    labels = labels.tolist() if hasattr(labels, "tolist") else []
+    whole = all(isinstance(label, numbers.Real) and label == label // 1 for label in labels)
+    return labels if whole and labels != sorted(labels) else []
 
 
 def _rates(name: str, value: Any, of: str) -> float | tuple[float, ...]:
     rate = number(at_least=0)
-    if isinstance(value, Iterable) and not isinstance(value, str):
+    if isinstance(value, Iterable) and getattr(value, "ndim", not isinstance(value, str)):
         return per_arm(rate)(name, value, of)
     return float(rate(name, value, of))
 
@@ -209,9 +249,9 @@ def _rates(name: str, value: Any, of: str) -> float | tuple[float, ...]:
 def _frozen(name: str, parameters: Any, of: str) -> tuple[tuple[str, Any], ...]:
     """Return hyper-parameters as a sorted tuple of pairs, so that a policy can be hashed."""
     try:
-        pairs = sorted(dict(parameters).items())
+        pairs = sorted(dict(**dict(parameters)).items())  # texts alone are keywords
     except (TypeError, ValueError):
-        raise ValueError(f"{name} must be names with values, got {parameters!r}") from None
+        raise ValueError(f"{name} must be names with values, got {shown(parameters)}") from None
     return tuple((key, _frozen_value(name, value)) for key, value in pairs)
 
 
