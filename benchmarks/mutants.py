@@ -10,9 +10,9 @@ fails. A test that never ends finds a mutant, too.
     python benchmarks/mutants.py --survivors
 
 The first writes benchmarks/mutants.csv and prints the score; the second judges only the mutants
-that no test found. A command that was stopped goes on where it was, unless code or tests have
-changed. A reason why no test can find a mutant is written into the list by hand, in place of
-"survived" and beginning with "equivalent:". It stays until a test does find the mutant.
+that no test found, or one that is gone. A command that was stopped goes on where it was, unless
+code or tests have changed. A reason why no test can find a mutant is written into the list by hand,
+in place of "survived" and beginning with "equivalent:". It stays until a test does find the mutant.
 """
 
 import ast
@@ -56,6 +56,7 @@ OPERATORS = {
     **{ast.Eq: ast.NotEq, ast.NotEq: ast.Eq},
 }
 SURVIVED, NOT_RUN, EQUIVALENT = "survived", "survived: no test runs it", "equivalent:"
+NEVER_ENDS = "it never ends"
 #: At most so many tests are run on a mutant, of so many seconds in all.
 MOST, SECONDS = 60, 20.0
 LIST, STATE = HERE / "mutants.csv", ROOT / ".cache" / "mutants.json"
@@ -294,7 +295,7 @@ def listed() -> dict[str, str]:
 @click.command(help=__doc__.partition("\n")[0])
 @click.option("--number", default=200, show_default=True, type=click.IntRange(1))
 @click.option("--seed", default=1, show_default=True)
-@click.option("--survivors", is_flag=True, help="Judge only those that no test found.")
+@click.option("--survivors", is_flag=True, help="Judge only those that no test of now found.")
 @click.option("--only", default="", help="Judge only files with this in their names.")
 @click.option("--cores", default=2, show_default=True, type=click.IntRange(1))
 def main(number: int, seed: int, survivors: bool, only: str, cores: int) -> None:
@@ -310,9 +311,6 @@ def main(number: int, seed: int, survivors: bool, only: str, cores: int) -> None
     # the list only grows
     drawn = every[: max(number, sum(mutant.key in before for mutant in every))]
     chosen = [m for m in drawn if only in m.file and m.key not in state["found"]]
-
-    if survivors:
-        chosen = [mutant for mutant in chosen if before.get(mutant.key, "").startswith(SURVIVED)]
     with contextlib.redirect_stdout(io.StringIO()):
         tested(["--collect-only", *TESTS], object())  # all modules are loaded here, and once
     rooms = [(room, partial(watched, room), 0) for room in TESTS if room not in state["tests"]]
@@ -322,8 +320,11 @@ def main(number: int, seed: int, survivors: bool, only: str, cores: int) -> None
         state["tests"][room] = json.loads(answer)
         keep(state)
     tests = {name: its for room in TESTS for name, its in state["tests"][room].items()}
+    if survivors:
+        found = {*tests, NEVER_ENDS}
+        chosen = [mutant for mutant in chosen if before.get(mutant.key) not in found]
     for key, answer in in_processes(jobs_of(chosen, tests), cores):
-        state["found"][key] = "it never ends" if answer is None else answer
+        state["found"][key] = NEVER_ENDS if answer is None else answer
         keep(state)
     write(drawn, before, state["found"])
 
