@@ -1,7 +1,7 @@
 """The best policy under each contract, and a summary of all: counted from the arena's standings."""
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
@@ -186,8 +186,11 @@ def kept_for(chosen: Choice) -> tuple[str, str]:
 
     Second comes on how many it does at the others.
     """
-    rest = {horizon: n for horizon, n in chosen.counts.items() if n < chosen.total}
-    kept = [number(horizon) for horizon in chosen.counts if horizon not in rest]
-    some = "on {} of {} instances for T = {}".format
-    others = [some(n, chosen.total, number(horizon)) for horizon, n in rest.items()]
-    return ("" if rest else "all: ") + (", ".join(kept) or "none"), ", ".join(others)
+    kept = [number(horizon) for horizon, n in chosen.counts.items() if n == chosen.total]
+    others = defaultdict(list)
+    for horizon, n in chosen.counts.items():
+        if n < chosen.total:
+            others[n].append(number(horizon))
+    some = f"on {{}} of {chosen.total} instances for T = {{}}".format
+    rest = "; ".join(some(n, ", ".join(horizons)) for n, horizons in others.items())
+    return ("" if rest else "all: ") + (", ".join(kept) or "none"), rest
