@@ -40,7 +40,7 @@ def test_it_has_few_lines_and_its_numbers_are_those_of_the_tables():
     assert f"{printed} of {claims} claims rest on printed words" in README
     wins, cells = (numbers[f"htucb_{kind}"] for kind in ("of_lfg", "cells"))
     assert f"It has less than LFG in {wins} of {cells} comparisons" in README
-    assert f"It has {float(numbers['bfucb_of_ucb']):.0f} % of UCB's reward" in README
+    assert f"It has {float(numbers['bfucb_of_ucb']):.1f} % of UCB's reward" in README
 
 
 def test_examples_of_the_library_run(tmp_path, monkeypatch, capsys):
