@@ -25,7 +25,7 @@ def first_screen(audit: Audit, root: Path = ROOT) -> Html | None:
         return None
     headlines = _headlines(audit, root) if audit.scale == "paper" else []  # a small run has others
     picture = None
-    is_run = audit.scale == "paper" and (audit.results / ARENA).is_dir()
+    is_run = audit.scale == "paper" and (audit.results / ARENA / "standings.parquet").is_file()
     if is_run and len(rows := shown_first(audit.results)):
         drawing = price_of_quotas(rows)
         picture = as_figure(drawing, pages.NAMES["captions"]["price_of_quotas"])
