@@ -295,7 +295,7 @@ def listed() -> dict[str, str]:
 @click.command(help=__doc__.partition("\n")[0])
 @click.option("--number", default=200, show_default=True, type=click.IntRange(1))
 @click.option("--seed", default=1, show_default=True)
-@click.option("--survivors", is_flag=True, help="Judge only those that no test of now found.")
+@click.option("--survivors", is_flag=True, help="Judge only those that no present test found.")
 @click.option("--only", default="", help="Judge only files with this in their names.")
 @click.option("--cores", default=2, show_default=True, type=click.IntRange(1))
 def main(number: int, seed: int, survivors: bool, only: str, cores: int) -> None:

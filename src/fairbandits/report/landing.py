@@ -25,18 +25,21 @@ def first_screen(audit: Audit, root: Path = ROOT) -> Html | None:
         return None
     headlines = _headlines(audit, root) if audit.scale == "paper" else []  # a small run has others
     picture = None
-    is_run = audit.scale == "paper" and (audit.results / ARENA / "standings.parquet").is_file()
-    if is_run and len(rows := shown_first(audit.results)):
+    if audit.scale == "paper" and _has_arena(audit) and len(rows := shown_first(audit.results)):
         drawing = price_of_quotas(rows)
         picture = as_figure(drawing, pages.NAMES["captions"]["price_of_quotas"])
     return render("landing.html", audit=audit, headlines=headlines, picture=picture)
+
+
+def _has_arena(audit: Audit) -> bool:
+    return (audit.results / ARENA / "standings.parquet").is_file()
 
 
 def _headlines(audit: Audit, root: Path) -> list[tuple[Headline, list[Html]]]:
     standing = [
         headline
         for headline in load_headlines(audit.papers, root)
-        if not missing(headline, audit) and (not headline.arena or (audit.results / ARENA).is_dir())
+        if not missing(headline, audit) and (not headline.arena or _has_arena(audit))
     ]
     cited = {name for head in standing for text in texts_of(head) for name in NUMBER.findall(text)}
     numbers = {
