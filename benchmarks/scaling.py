@@ -6,20 +6,25 @@ scheduler on 2, 8, 64 and 1000 cores, and writes the table and the plot of docs/
 
 import csv
 import heapq
+import math
 import statistics
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
+from itertools import chain
 from pathlib import Path
+from types import SimpleNamespace
 
 import click
 from bench import HERE, ROOT
 
+from fairbandits.cli.workflow import Plan
 from fairbandits.data.store import replacing
 from fairbandits.library.style import Picture, in_style, save
-from fairbandits.replication.bundles import SHOWN, Bundle, Chunk, bundles_of, jobs_of
-from fairbandits.settings.config import Config, load_config
+from fairbandits.replication.bundles import SHOWN, Chunk, bundles_of
 from fairbandits.settings.costs import WRITTEN, seconds_of_replicate
+from fairbandits.settings.schemas import merge, read_yaml
 
 JOBS = HERE / "jobs.csv"
 PAGE, PLOT = ROOT / "docs" / "speed.md", ROOT / "docs" / "scaling"
@@ -93,7 +98,12 @@ def makespan(tasks: Sequence[Task], cores: int, start: float, between: float) ->
 # ----------------------------------------------------------------------------------- the workflow
 
 
-def workflow(config: Config, seconds: Mapping[str, float]) -> list[Task]:
+def planned(*files: Path) -> Plan:
+    """Return the plan of a run with these configurations, the later over the earlier."""
+    return Plan(reduce(merge, map(read_yaml, files), {}), ROOT)
+
+
+def workflow(plan: Plan, seconds: Mapping[str, float]) -> list[Task]:
     """Return all jobs of a run, named as their benchmark files, with what they wait for.
 
     Raises
@@ -101,59 +111,52 @@ def workflow(config: Config, seconds: Mapping[str, float]) -> list[Task]:
     ValueError
         If a job has no seconds.
     """
-    simulating, collecting = jobs_of(config)
-    tasks, datasets = [], {}
-    makes = {}
-    for job in simulating:
-        name = f"simulate/{job.name}"
-        makes |= dict.fromkeys(job.outputs, name)
-        tasks.append((name, (), job.priority, True))
-    for job in collecting:
-        name = f"collect/{job.name}"
-        datasets |= dict.fromkeys(job.outputs, name)
-        tasks.append((name, [makes[file] for file in job.inputs], job.priority, False))
-    replays = defaultdict(list)
-    alone = {}
-    for replay in config.replays:
-        name = replay.table.removesuffix(".parquet")
-        replays[replay.paper].append(name)
-        tasks.append((name, (), SHOWN, True))
-        alone |= {(replay.paper, figure): [name] for figure in replay.figures}
-    read = defaultdict(list)
-    for experiment in config.experiments:
-        read[experiment.paper].append(datasets[experiment.dataset])
-    for paper, figure in config.figures:
-        needs = alone.get((paper, figure))
-        if needs is None:
-            needs = [datasets[experiment.dataset] for experiment in config.shown_in(paper, figure)]
-            if (paper, figure) == ("banditq", "fig5"):  # the published run is beside
-                needs.append("banditq/replay_5_bandit")
-        tasks.append((f"{paper}/{figure}", needs, 2 * SHOWN, False))
-    tasks += _judging(read, replays)
-    judged = [name for name, *_ in tasks if name == "audit/verdicts"]
-    papers = list(read)
-    pages = {"index": papers, **({"audit": [], "across": []} if judged else {})}
-    for page, shown in (pages | {name: [name] for name in papers}).items():
-        needs = [f"{paper}/{name}" for paper, name in config.figures if paper in shown]
-        needs += [name for paper in shown for name in (*replays[paper], *read[paper])]
-        tasks.append((f"notebook/{page}", [*needs, *judged], 0, False))
-    tasks.append(("site", [name for name, *_ in tasks if name.startswith("notebook/")], 0, False))
-    if missing := [name for name, *_ in tasks if name not in seconds]:
+    makes: dict[str, str] = {}
+    tasks = []
+    for name, priority, sent, inputs, outputs in _jobs(plan):
+        makes |= dict.fromkeys(outputs, name)
+        needs = frozenset(makes[file] for file in inputs if file in makes)
+        tasks.append(Task(name, seconds.get(name, math.nan), needs, priority, sent))
+    if missing := [task.name for task in tasks if math.isnan(task.seconds)]:
         raise ValueError(f"nothing says how long these jobs took: {', '.join(missing)}")
-    return [
-        Task(name, seconds[name], frozenset(needs), priority, sent)
-        for name, needs, priority, sent in tasks
-    ]
+    return tasks
 
 
-def _judging(read: Mapping[str, list], replays: Mapping[str, list]):
-    """Yield the jobs of the audit."""
-    papers = [paper for paper in read if (ROOT / "papers" / paper / "claims.py").is_file()]
-    for paper in papers:
-        yield f"audit/{paper}", [*read[paper], *replays[paper]], 0, False
-    if papers:
-        yield "audit/verdicts", [f"audit/{paper}" for paper in papers], 0, False
-        yield "audit/audit", ["audit/verdicts"], 0, False
+def _jobs(plan: Plan) -> Iterator[tuple[str, float, bool, list[str], list[str]]]:
+    """Yield name, priority, whether it is sent, inputs and outputs of each job, in their order."""
+    small = plan.config.scale_name == "smoke"  # whose audit comes first, as in common.smk
+    drawing, judging = (0, 2 * SHOWN) if small else (2 * SHOWN, 0)
+    for folder, jobs in (("simulate", plan.simulations), ("collect", plan.collections)):
+        for job in jobs:
+            priority = job.priority % SHOWN if small else job.priority
+            files = ([f"<results>/{file}" for file in files] for files in (job.inputs, job.outputs))
+            yield f"{folder}/{job.name}", priority, folder == "simulate", *files
+    for replay in plan.config.replays:
+        name = replay.table.removesuffix(".parquet")
+        yield name, SHOWN, True, [], [f"<results>/{replay.table}"]
+    for paper, figure in plan.config.figures:
+        inputs = plan.drawing(paper, figure).inputs
+        name = f"{paper}/{figure}"
+        outputs = [f"<figures>/{name}.svg", f"<results>/{name}.parquet"]
+        yield name, drawing, False, [*inputs["data"], inputs.get("published", "")], outputs
+    for paper in plan.judged:
+        name = f"audit/{paper}"
+        checked = f"<results>/{name}.checked"
+        inputs = [*plan.audited_datasets(SimpleNamespace(paper=paper)), checked]
+        if not small:
+            yield f"{name}_checked", 4 * SHOWN, False, [], [checked]
+        yield name, judging, False, inputs, [f"<results>/{name}.parquet"]
+    found = [f"<results>/audit/{paper}.parquet" for paper in plan.judged]
+    yield "audit/verdicts", 0, False, found, plan.site_verdicts
+    yield "audit/audit", 0, False, plan.site_verdicts, plan.verdicts[:2]
+    yield "audit/claims", 0, False, plan.site_verdicts, plan.verdicts[2:]
+    yield "arena/standings", 0, False, plan.arena_datasets, plan.arena_tables
+    for page in plan.pages:
+        shown = plan.page_files(SimpleNamespace(page=page))
+        yield f"notebook/{page}", 0, False, shown, [f"<results>/notebooks/{page}.ipynb"]
+    pages = [f"<results>/notebooks/{page}.ipynb" for page in plan.pages]
+    yield "site", 0, False, pages, plan.site
+    yield "manifest", 0, False, [*plan.site, *plan.verdicts], []
 
 
 # ------------------------------------------------------------------------------- what was measured
@@ -203,12 +206,12 @@ def read_jobs() -> dict[str, float]:
         return {row["job"]: float(row["seconds"]) for row in csv.DictReader(file)}
 
 
-def write_jobs(config: Config, measured: Mapping[str, Mapping[str, float]]) -> None:
+def write_jobs(plan: Plan, measured: Mapping[str, Mapping[str, float]]) -> None:
     """Record what the jobs of a run at the published scale took.
 
     Jobs of an earlier cut of the work, whose files are still there, are left out.
     """
-    tasks = workflow(config, {name: row["seconds"] for name, row in measured.items()})
+    tasks = workflow(plan, {name: row["seconds"] for name, row in measured.items()})
     names = {task.name for task in tasks}
     with replacing(JOBS) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
@@ -216,14 +219,14 @@ def write_jobs(config: Config, measured: Mapping[str, Mapping[str, float]]) -> N
         writer.writerows([name, *row.values()] for name, row in measured.items() if name in names)
 
 
-def paces(config: Config, seconds: Mapping[str, float]) -> dict[str, float]:
+def paces(plan: Plan, seconds: Mapping[str, float]) -> dict[str, float]:
     """Return how many times what the rule of thumb says each run took: run -> factor.
 
     The time of a job is that of all runs in it, in the same proportion.
     """
     taken: dict[str, float] = defaultdict(float)
     expected: dict[str, float] = defaultdict(float)
-    for name, chunks in _parts(bundles_of(config)):
+    for name, chunks in _parts(plan):
         factor = max(seconds[name] - PROCESS, 0.1) / sum(chunk.seconds for chunk in chunks)
         for chunk in chunks:
             expected[chunk.run.key] += chunk.seconds
@@ -232,20 +235,20 @@ def paces(config: Config, seconds: Mapping[str, float]) -> dict[str, float]:
 
 
 def in_another_cut(
-    config: Config, factors: Mapping[str, float], seconds: Mapping[str, float]
+    plan: Plan, factors: Mapping[str, float], seconds: Mapping[str, float]
 ) -> dict[str, float]:
-    """Return what the jobs take if the same work is cut as a configuration says."""
+    """Return what the jobs take if the same work is cut as a plan says."""
     jobs = {name: value for name, value in seconds.items() if not name.startswith("simulate/")}
-    for name, chunks in _parts(bundles_of(config)):
+    for name, chunks in _parts(plan):
         jobs[name] = PROCESS + sum(factors[chunk.run.key] * _by_thumb(chunk) for chunk in chunks)
     usual = statistics.mean(value for name, value in seconds.items() if name.startswith("collect/"))
-    for job in jobs_of(config)[1]:
+    for job in plan.collections:
         jobs.setdefault(f"collect/{job.name}", usual)
     return jobs
 
 
-def _parts(bundles: Iterable[Bundle]) -> Iterator[tuple[str, Sequence[Chunk]]]:
-    for bundle in bundles:
+def _parts(plan: Plan) -> Iterator[tuple[str, Sequence[Chunk]]]:
+    for bundle in chain(*map(bundles_of, (plan.config, plan.arena))):
         for number, chunks in enumerate(bundle.parts, 1):
             several = f"_{number}" if len(bundle.parts) > 1 else ""
             yield f"simulate/simulate_{bundle.paper}_{bundle.name}{several}", chunks
@@ -280,22 +283,26 @@ def table(cuts: Mapping[str, Sequence[Task]]) -> list[str]:
         for cores in CORES:
             minutes = " | ".join(f"{prediction:.1f}" for prediction in predictions(tasks, cores))
             lines.append(f"| {name} | {len(tasks)} | {cores} | {minutes} |")
-    lines += [
-        "",
-        "| cut | all simulations | longest simulation jobs | longest other jobs |",
-        "|---|---:|---|---|",
-    ]
-    return lines + [f"| {name} | {_limits(tasks)} |" for name, tasks in cuts.items()]
+    lines += ["", "| cut | all simulations, s | critical path |", "|---|---:|---|"]
+    for name, tasks in cuts.items():
+        total = sum(task.seconds for task in tasks if task.sent)
+        path = critical_path(tasks)
+        steps = ", ".join(f"{task.name} {task.seconds:.0f} s" for task in path if task.seconds >= 1)
+        lines.append(f"| {name} | {total:.0f} | {_length(path):.0f} s: {steps} |")
+    return lines
 
 
-def _limits(tasks: Sequence[Task]) -> str:
-    """Return the cells on processor time, which no number of cores can reduce."""
-    longest = [
-        sorted((task for task in tasks if task.sent is sent), key=lambda task: -task.seconds)[:3]
-        for sent in (True, False)
-    ]
-    cells = ["<br>".join(f"{task.name}, {task.seconds:.0f} s" for task in some) for some in longest]
-    return " | ".join([f"{sum(task.seconds for task in tasks if task.sent):.0f} s", *cells])
+def critical_path(tasks: Sequence[Task]) -> list[Task]:
+    """Return the longest chain of tasks that wait for each other: no number of cores is faster."""
+    paths: dict[str, list[Task]] = {}
+    for task in tasks:  # each stands behind those that it waits for
+        before = (paths[name] for name in task.needs)
+        paths[task.name] = [*max(before, key=_length, default=[]), task]
+    return max(paths.values(), key=_length)
+
+
+def _length(path: Sequence[Task]) -> float:
+    return sum(task.seconds for task in path)
 
 
 @in_style()
@@ -310,7 +317,7 @@ def plot(cuts: Mapping[str, Sequence[Task]]) -> None:
             axis.plot(DRAWN, minutes, line, color=colour, label=f"{what}, {name}")
 
     axis.set(xscale="log", yscale="log", xlabel="cores", ylabel="minutes, predicted")
-    axis.set_yticks((2, 5, 10, 20, 50))
+    axis.set_yticks((1, 2, 5, 10, 20, 50))
     for side in (axis.xaxis, axis.yaxis):
         side.set_major_formatter("{x:g}")
         side.set_minor_formatter("")
@@ -330,17 +337,17 @@ def main(record: Path | None, predict: Path | None, configs: tuple[Path, ...], c
     """Write the table and the plot, or what the options say."""
     if predict:
         walls = {name: row["wall"] for name, row in read_benchmarks(predict).items()}
-        tasks = workflow(load_config(configs or (CONFIG,)), walls)
+        tasks = workflow(planned(*(configs or (CONFIG,))), walls)
         click.echo(f"{makespan(tasks, cores, START, BETWEEN):.0f} s on {cores} cores")
         return
-    config = load_config([CONFIG])
+    plan = planned(CONFIG)
     if record:
-        write_jobs(config, read_benchmarks(record))
+        write_jobs(plan, read_benchmarks(record))
     seconds = read_jobs()
-    factors = paces(config, seconds)
-    finer = load_config([CONFIG, FINER])
+    factors = paces(plan, seconds)
+    finer = planned(CONFIG, FINER)
     cuts = {
-        "as configured": workflow(config, seconds),
+        "as configured": workflow(plan, seconds),
         "config/cluster.yaml": workflow(finer, in_another_cut(finer, factors, seconds)),
     }
     made = "".join(f"{line}\n" for line in table(cuts))

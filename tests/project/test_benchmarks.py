@@ -123,15 +123,19 @@ def test_tasks_wait_for_what_they_need_and_for_a_core(cores, before, between, se
     assert makespan(CHAIN, cores, before, between) == seconds
 
 
+def test_the_critical_path_is_the_longest_chain_of_tasks():
+    assert [task.name for task in scaling.critical_path(CHAIN)] == ["a", "b"]
+
+
 def test_a_task_that_waits_for_nothing_there_is_refused():
     with pytest.raises(ValueError, match="wait for what there is not: nowhere"):
         makespan([Task("a", 1.0, frozenset({"nowhere"}))], 1, 0.0, 0.0)
 
 
 @pytest.mark.slow
-def test_what_is_recorded_is_the_workflow_as_configured(config):
-    seconds = scaling.read_jobs()
-    tasks = scaling.workflow(config, seconds)
+def test_what_is_recorded_is_the_workflow_as_configured():
+    plan, seconds = scaling.planned(scaling.CONFIG), scaling.read_jobs()
+    tasks = scaling.workflow(plan, seconds)
     assert {task.name for task in tasks} == seconds.keys(), "record a run: scaling.py --record"
     with pytest.raises(ValueError, match="how long these jobs took: site"):
-        scaling.workflow(config, {key: value for key, value in seconds.items() if key != "site"})
+        scaling.workflow(plan, {key: value for key, value in seconds.items() if key != "site"})
