@@ -37,6 +37,14 @@ def test_what_jobs_took_corrects_what_was_expected(progress, pace):
     assert left(line) == pytest.approx((600 + 8) * pace, rel=0.2)
 
 
+@pytest.mark.parametrize(("share", "words"), [(1.0, "about 3 min"), (0.25, "less than a minute")])
+def test_a_small_run_takes_a_share_of_the_usual_time(share, words):
+    progress = Progress()
+    progress.share = share
+    said = progress.planned({"banditq_replay_5_bandit": 2, "notebook": 3}, 0.0)
+    assert said == f"5 jobs to do, {words} on 1 core"
+
+
 def test_lines_say_what_runs_and_for_how_long(progress):
     progress.planned(COUNTS | {"notebook": 1}, 0.0)
     for job, rule in enumerate(("simulate_a", "simulate_b", "all")):

@@ -127,6 +127,7 @@ class Plan:
     def expect(self, cores: int) -> None:
         """Tell what shows the progress how long each job takes."""
         PROGRESS.cores, PROGRESS.papers = cores, frozenset(self.config.papers)
+        PROGRESS.share = 0.25 if self.config.scale_name == "smoke" else 1.0
         for folder, jobs in (("simulate", self.simulations), ("collect", self.collections)):
             for job in jobs:
                 before = measured(self._benchmark(f"{folder}/{job.name}"))

@@ -165,7 +165,7 @@ def choose_by_coin(state, t, coin):
 def bonus_of(state, scope, t):
     """Return the factor of 1 / sqrt(N_i) in round t, for a choice in a group or, if -1, of all."""
     if state.kind == UCB1_INDEX:
-        return ucb1.bonus_of(t)
+        return ucb1.bonus_of(state.means, t)
     groups, outside = state.groups, state.kind == OUTSIDE
     bonus = initial.width_of(t, len(state.index), state.inverse_delta, outside)
     for g in range(len(groups.served)):

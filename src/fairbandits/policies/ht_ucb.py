@@ -27,7 +27,7 @@ class HTUCBState(NamedTuple):
     soft: bool
 
     def choose(state, t, coin):
-        bonus = bonus_of(max(t - 1, 1) if state.previous else t)
+        bonus = bonus_of(state.means, max(t - 1, 1) if state.previous else t)
         arm, _ = best_arm(state, 0, len(state.quotas), t, bonus)
         return arm
 

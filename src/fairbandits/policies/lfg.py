@@ -7,7 +7,6 @@ from typing import Annotated, ClassVar, NamedTuple
 import numpy as np
 
 from fairbandits import checks
-from fairbandits.engine.elementary import log
 from fairbandits.engine.protocol import plays_in_lanes, unchanged_when_asked
 from fairbandits.engine.width import Own, greatest, least, where
 from fairbandits.policies.parameters import (
@@ -20,7 +19,7 @@ from fairbandits.policies.parameters import (
     power,
 )
 from fairbandits.policies.ties import better
-from fairbandits.policies.ucb1 import Means, no_pulls, take
+from fairbandits.policies.ucb1 import Means, log_of, no_pulls, take
 
 
 @plays_in_lanes
@@ -39,7 +38,7 @@ class LFGState(NamedTuple):
 
     def choose(state, t, coin):
         means = state.means
-        bonus = math.sqrt(state.constant * log(t))
+        bonus = math.sqrt(state.constant * log_of(means, t))
         arm, best = 0, -math.inf
         for k in range(len(means.mean)):
             bound = least(means.mean[k] + bonus * means.inverse_root[k], state.top[k])

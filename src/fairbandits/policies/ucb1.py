@@ -7,12 +7,14 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from fairbandits.engine.elementary import log
-from fairbandits.engine.protocol import inlined, plays_in_lanes, unchanged_when_asked
-from fairbandits.engine.width import sqrt, where
+from fairbandits.engine.protocol import inlined, not_inlined, plays_in_lanes, unchanged_when_asked
+from fairbandits.engine.width import Shared, sqrt, where
 from fairbandits.policies.parameters import Policy, Positive, one_of
 from fairbandits.policies.ties import RULES, any_of_best, best_arm, index_of
 
 CLOCKS = ("round", "previous")
+#: The logarithms of so many rounds are computed at once, in vectors, since one alone takes long.
+AHEAD = 32
 
 
 @plays_in_lanes
@@ -23,6 +25,7 @@ class Means(NamedTuple):
     sums: np.ndarray
     mean: np.ndarray
     inverse_root: np.ndarray
+    logs: Shared  # of AHEAD successive rounds, then the first of these
 
 
 @plays_in_lanes
@@ -37,7 +40,7 @@ class UCB1State(NamedTuple):
     random_ties: bool
 
     def choose(state, t, coin):
-        bonus = bonus_of(max(t - 1, 1) if state.previous else t)
+        bonus = bonus_of(state.means, max(t - 1, 1) if state.previous else t)
         arm, best = best_arm(state, 0, len(state.index), t, bonus)
         if state.random_ties:
             for k in range(len(state.index)):
@@ -89,7 +92,8 @@ class UCB1(Policy):
 def no_pulls(n_arms: int) -> Means:
     """Return the means before the first pull."""
     sums, inverse_root = np.zeros((2, n_arms))
-    return Means(np.zeros(n_arms, np.int64), sums, np.full(n_arms, math.inf), inverse_root)
+    logs = np.full(AHEAD + 1, -1.0)  # of no rounds yet
+    return Means(np.zeros(n_arms, np.int64), sums, np.full(n_arms, math.inf), inverse_root, logs)
 
 
 @inlined
@@ -108,6 +112,22 @@ def learn_means(state, t, arm, reward):
 
 
 @inlined
-def bonus_of(clock):
+def bonus_of(means, clock):
     """Return sqrt(2 log t); before the first round ends no arm has an index yet."""
-    return sqrt(2.0 * log(clock))
+    return sqrt(2.0 * log_of(means, clock))
+
+
+@inlined
+def log_of(means, clock):
+    """Return log(clock), computed with those of the rounds beside it."""
+    first = clock & -AHEAD
+    if means.logs[AHEAD] != first:
+        look_ahead(means.logs, first)
+    return means.logs[clock & (AHEAD - 1)]
+
+
+@not_inlined
+def look_ahead(logs, first):
+    for i in range(AHEAD):
+        logs[i] = log(first + i)
+    logs[AHEAD] = first

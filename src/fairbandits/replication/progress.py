@@ -42,7 +42,7 @@ class Progress:
         self.interrupted = 0  # the signal
         self.papers: frozenset[str] = frozenset()  # rules that name the targets of a paper
         self.reached: set[str] = set()  # finished rules that only name targets
-        self.cores = 1
+        self.cores, self.share = 1, 1.0  # the share of the usual seconds that a job takes
         self._left: Counter[str] = Counter()
         self._all: Counter[str] = Counter()
         self._running: dict[int, tuple[str, str, float]] = {}  # job -> rule, name, start
@@ -136,7 +136,7 @@ class Progress:
 
     def _seconds(self, rule: str) -> float:
         usual = next((s for name, s in EXPECTED.items() if name in rule), OTHERS)
-        return self.expected.get(rule, usual)
+        return self.expected.get(rule, self.share * usual)
 
     def _still(self, now: float) -> float:
         """Return the seconds left, at the pace and with as many jobs at once as until now."""
