@@ -43,9 +43,9 @@ from fairbandits.data.store import replacing
 @click.option(
     "--json",
     "path",
-    default=ROOT / "results" / "bench" / "bench.json",
+    default=ROOT / "build" / "bench.json",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Where to write the numbers (default: results/bench/bench.json).",
+    help="Where to write the numbers (default: build/bench.json).",
 )
 def main(
     only: str,
