@@ -5,8 +5,9 @@ UV_VERSION := $(shell sed -n 's/^uv==\([0-9.]*\).*/\1/p' workflow/uv.txt 2>/dev/
 CORES ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu 2>/dev/null || echo 1)
 
 BIN := .venv/bin
-# A file's tests share what they set up, and run in one process.
-PARALLEL := -n $(CORES) --dist loadfile --no-loadscope-reorder
+# A file's tests share what they set up, and run in one process. There is one more than cores, since
+# some tests wait.
+PARALLEL := -n $(shell expr $(CORES) + 1) --dist loadfile --no-loadscope-reorder
 # Where tests of kernels are; the others run kernels to have something to show. test_forms.py compares
 # compiled with interpreted, once and for all.
 OF_KERNELS := engine policies library measures

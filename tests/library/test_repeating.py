@@ -133,8 +133,9 @@ HERE = {
 ELSEWHERE = {
     "a hash of a text": lambda state, t: hash(f"arm {t}"),
     "the order of a set": lambda state, t: int(list({f"arm {k}" for k in range(9)})[t % 9][-1]),
-    "the process": lambda state, t: os.getpid(),
-    "the thread": lambda state, t: threading.get_native_id(),
+    # with the round, as two numbers can name the same arm
+    "the process": lambda state, t: hash((os.getpid(), t)),
+    "the thread": lambda state, t: hash((threading.get_native_id(), t)),
     "a cache": lambda state, t: drawn_once(t),
 }
 
