@@ -148,7 +148,8 @@ def straightness(y, x):
         raise ValueError(f"a line needs at least 3 arms, got {x.size}")
     y, x = (values - values.mean(axis=-1, keepdims=True) for values in (y, x))
     size = np.sqrt((y**2).sum(axis=1) * (x**2).sum())
-    return np.divide((x * y).sum(axis=1), size, out=np.zeros(len(y)), where=size > 0)
+    correlation = np.divide((x * y).sum(axis=1), size, out=np.zeros(len(y)), where=size > 0)
+    return correlation.clip(-1, 1)  # of a straight line it can be rounded to more than 1
 
 
 def frontier(x, y, others, level, levels):

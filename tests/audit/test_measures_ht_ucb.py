@@ -180,5 +180,7 @@ def test_fluid_law_of_a_cell():
 def test_straightness():
     x, y = np.array([1.0, 2, 4]), np.array([[3.0, 5, 9], [1, 1, 1], [2, 1, -1]])
     assert HT_UCB.straightness(y, x).tolist() == pytest.approx([1, 0, -1])
+    x = 1 / np.arange(1, 8) ** 2.0  # times 0.1 to 9.9, some of which are rounded to more than 1
+    assert HT_UCB.straightness(np.outer(np.arange(1, 100) / 10, x), x).max() == 1
     with pytest.raises(ValueError, match="at least 3 arms, got 2"):
         HT_UCB.straightness(y[:, :2], x[:2])

@@ -66,6 +66,10 @@ def test_verdicts_stand_beside_the_committed_ones(tmp_path):
     assert {verdicts[key].found for key in untestable} <= {NOT_TESTABLE}
     lines = rejudge.summary("x", list(verdicts.values()))
     assert len(lines) == 1 + len(verdicts) - len(agreeing)
+    (line,) = (line for line in lines if line.startswith(f"  {CLAIM}: "))
+    assert line.startswith(f"  {CLAIM}: {again.verdict} -> failed: ")
+    assert again.why in line
+    assert ".parquet" in again.why
 
 
 def test_where_derivations_decide_no_seed_does():
@@ -85,7 +89,9 @@ def test_agreement_is_kept_by_salt_and_shown(tmp_path, monkeypatch):
     sentences.agreement.cache_clear()
     for salt, verdict in (("b", NOT_REPRODUCED), ("a", NOT_REPRODUCED), ("b", REPRODUCED)):
         again = Again(CLAIM, True, REPRODUCED, verdict)
-        record(salt, [again, again._replace(claim="htucb-other", primary=False)], table)
+        others = again._replace(primary=False), again._replace(found=FAILED)
+        others = [row._replace(claim="htucb-other") for row in others]
+        record(salt, [again, *others], table)
     assert table.read_text().splitlines() == [
         "release,claim,salt,verdict,found,again",
         f"{release},{CLAIM},a,reproduced,not reproduced,no",
@@ -141,6 +147,16 @@ def test_what_is_recorded_is_not_judged_again(monkeypatch, tmp_path):
     ran = said("rejudge", "--paper", "bf_ucb", "--release")
     has_all = "Under the salt {!r} audit/agreement.csv has all verdicts already.".format
     assert ran.splitlines() == [has_all(salt) for salt in salts]
+
+
+def test_a_claim_that_fails_is_named_with_its_reason(monkeypatch):
+    monkeypatch.setattr(launch, "launch", lambda *_, **__: 0)  # so that there are no data
+    ran = invoke("rejudge", CLAIM, "--salt", "no data")
+    assert ran.exit_code == 1
+    (line,) = (line for line in ran.output.splitlines() if line.startswith(f"  {CLAIM}: "))
+    assert " -> failed: " in line
+    assert line.endswith(".parquet does not exist; `fairbandits replicate` makes it")
+    assert "claims could not be judged, as said above" in ran.output
 
 
 def test_a_run_under_a_salt_has_the_settings_of_the_project(monkeypatch):

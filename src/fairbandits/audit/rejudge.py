@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from fairbandits.audit.claims import Paper, without
+from fairbandits.audit.finding import FAILED
 from fairbandits.audit.judge import judge
 from fairbandits.audit.rows import VERDICTS_TABLE
 from fairbandits.audit.run import find
@@ -21,16 +22,21 @@ COLUMNS = ("release", "claim", "salt", "verdict", "found", "again")
 
 
 class Again(NamedTuple):
-    """A claim's committed verdict, and the one under a salt."""
+    """A claim's committed verdict, and the one under a salt; `why` it failed there."""
 
     claim: str
     primary: bool
     verdict: str
     found: str
+    why: str = ""
 
     @property
     def agrees(self) -> bool:
         return self.verdict == self.found
+
+    @property
+    def failed(self) -> bool:
+        return self.found == FAILED
 
 
 def settings_of(paper: str, salt: str, results: str) -> dict[str, Any]:
@@ -60,7 +66,7 @@ def verdicts_on(paper: Paper, config: Config, results: Path) -> list[Again]:
     before = {row["id"]: row["verdict"] for row in reversed(rows)}  # a headline stands first
     answers, *_ = find(config, paper, results)
     return [
-        Again(row.claim.id, row.claim.primary, before[row.claim.id], row.verdict)
+        Again(row.claim.id, row.claim.primary, before[row.claim.id], row.verdict, row.message)
         for row in judge({paper.slug: paper}, answers)
         if row.headline and row.claim.id in before
     ]
@@ -72,15 +78,20 @@ def summary(salt: str, again: Sequence[Again]) -> list[str]:
     stands = f", of those that the paper stands on {sum(primary)} of {len(primary)}"
     came = f"Under the salt {salt!r} {agree} of {len(again)} verdicts came again"
     lines = [f"{came}{stands if primary else ''}."]
-    lines += [f"  {row.claim}: {row.verdict} -> {row.found}" for row in again if not row.agrees]
+    for row in (row for row in again if not row.agrees):
+        why = f": {row.why}" if row.failed else ""
+        lines.append(f"  {row.claim}: {row.verdict} -> {row.found}{why}")
     return lines
 
 
 def record(salt: str, again: Iterable[Again], table: Path = AGREEMENT) -> None:
-    """Write the agreement of primary claims under a salt, in place of those of other releases."""
+    """Write the agreement of primary claims under a salt, in place of those of other releases.
+
+    A claim that failed has no verdict to compare, and is left out.
+    """
     lines = {(row["claim"], row["salt"]): row for row in agreement(table)}
     for row in again:
-        if row.primary:
+        if row.primary and not row.failed:
             line = latest()["release"], row.claim, salt, row.verdict, row.found
             line += ("yes" if row.agrees else "no",)
             lines[row.claim, salt] = dict(zip(COLUMNS, line, strict=True))

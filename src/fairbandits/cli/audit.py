@@ -198,7 +198,7 @@ def rejudge(claims, paper, words, release, cores):
 
     The command lists which verdicts stay the same. Each salt has its own folder,
     results/rejudge/PAPER/... An interrupted run continues where it stopped. With --release, what
-    audit/agreement.csv has already is left out.
+    audit/agreement.csv has already is left out; a claim that fails is not recorded.
     """
     from fairbandits.audit import rejudge as again
     from fairbandits.audit.claims import claims_of
@@ -224,6 +224,7 @@ def rejudge(claims, paper, words, release, cores):
     every = papers[paper].claims
     if release:
         claims = [key for key, claim in every.items() if claim.primary]
+    failed = set()
     for salt in latest()["salts"] if release else words:
         but = again.recorded(papers[paper], salt) if release else ()
         chosen = again.judged_again(papers[paper], claims or every, but)
@@ -244,5 +245,8 @@ def rejudge(claims, paper, words, release, cores):
                 raise ClickException(f"the run under the salt {salt!r} ended with {code}")
         judged = again.verdicts_on(chosen, config, root / results)
         echo("\n".join(again.summary(salt, judged)))
+        failed |= {row.claim for row in judged if row.failed}
         if release:
             again.record(salt, judged)
+    if failed:
+        raise ClickException(f"{counted(len(failed), 'claim')} could not be judged, as said above")

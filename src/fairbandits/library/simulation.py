@@ -141,8 +141,10 @@ def play(
             force = compiled if ours else False
             to_come = horizon * (len(sources) - first)
             together = loop is None and force is not False and horizon <= MOST_ROUNDS
-            # a block takes as long as two or three replicates, however few it has
-            if together and len(others) >= 2 and not config.DISABLE_JIT:
+            # a block takes as long as two or three replicates, however few it has; after another
+            # block it is compiled, and the loop of one replicate is not
+            enough = 1 if records else 2
+            if together and len(others) >= enough and not config.DISABLE_JIT:
                 pairs = [(state, record)]
                 for n, other in enumerate(others, start=first + 1):
                     same = other is setting

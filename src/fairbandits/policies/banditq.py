@@ -247,7 +247,7 @@ class QueueUCBState(NamedTuple):
 
     def choose(state, t, coin):
         queues, means = state.queues, state.means
-        bonus = bonus_of(state.means, t) * state.largest[0]
+        bonus = bonus_of(means, t) * state.largest[0]
         arm, best = 0, -math.inf
         for k in range(len(means.mean)):
             bound = means.mean[k] + bonus * means.inverse_root[k]

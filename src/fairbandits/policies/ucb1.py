@@ -128,6 +128,7 @@ def log_of(means, clock):
 
 @not_inlined
 def look_ahead(logs, first):
+    """Write log(t) of the rounds t = first, first + 1, ..., and `first` itself at the end."""
     for i in range(AHEAD):
         logs[i] = log(first + i)
     logs[AHEAD] = first
