@@ -1,5 +1,6 @@
 """A release: what is frozen, what follows from it, and what makes a verdict exploratory."""
 
+import shutil
 import subprocess
 from collections import Counter
 from dataclasses import replace
@@ -22,25 +23,34 @@ FILES = freeze.hashes()
 FROZEN = {"release": "9.9.9", "hash": freeze.joint(FILES), "salts": ["1"], "files": FILES}
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def tables():
     files = (ROOT / "audit" / f"{kind}.csv" for kind in ("verdicts", "findings"))
     return [read(file, PAPERS, file.stem, anyway=True).rows for file in files]
 
 
+@pytest.fixture(scope="module")
+def run_again(tables, tmp_path_factory):
+    """A project whose ``audit`` has the committed tables, as what came out of a release's run."""
+    root = tmp_path_factory.mktemp("released")
+    folder = root / "audit"
+    folder.mkdir()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(freeze, "latest", lambda: FROZEN)
+        lines = freeze.released(PAPERS, *tables)
+        status = freeze.statuses(lines, folder / freeze.RELEASED)
+        assert {*status.values()} == {CONFIRMATORY}  # it is the run
+        freeze.record(folder, lines)
+    write(folder, *tables)
+    return root
+
+
 @pytest.fixture
-def released(tables, tmp_path, monkeypatch):
-    """A folder with the committed tables, as what came out of a release's run."""
+def released(run_again, tmp_path, monkeypatch):
+    """The folder of such tables; a test may edit them."""
     monkeypatch.setattr(freeze, "latest", lambda: FROZEN)
     monkeypatch.setattr(freeze, "ROOT", tmp_path)
-    folder = tmp_path / "audit"
-    folder.mkdir()
-    lines = freeze.released(PAPERS, *tables)
-    status = freeze.statuses(lines, folder / freeze.RELEASED)
-    assert {*status.values()} == {CONFIRMATORY}  # it is the run
-    freeze.record(folder, lines)
-    write(folder, *tables)
-    return folder
+    return shutil.copytree(run_again / "audit", tmp_path / "audit")
 
 
 def write(folder, verdicts, findings):
