@@ -20,6 +20,7 @@ from fairbandits.report.numbers import (
     csv_of,
     edited_pages,
     numbers_of,
+    repetitions,
     texts_of,
     totals_of,
     written,
@@ -43,6 +44,7 @@ KNOWN = {
 COMMITTED = {row["claim"] for row in read(ROOT / "audit" / "findings.csv", OWN, "findings").rows}
 JUDGED = {slug for slug, paper in OWN.items() if COMMITTED & paper.claims.keys()}
 JUDGED |= {ALL, ARENA}
+KNOWN |= {number.name: ALL for number in repetitions()}
 
 FINDINGS = [
     dict(zip(("claim", "test", "each", "verdict", "statistic"), row, strict=True))
@@ -170,6 +172,11 @@ def test_pages_have_the_committed_numbers():
     assert len(names - waiting) > 20
     others = MARK.sub(lambda mark: "" if mark[1] in waiting else mark[0], text)
     assert written(others, texts_of(ROOT / "audit" / "numbers.csv"), "pages") == others
+
+
+def test_repetitions_are_those_of_the_committed_table():
+    texts = texts_of(ROOT / "audit" / "numbers.csv")
+    assert {number.name: number.text for number in repetitions()}.items() <= texts.items()
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from fairbandits.arena.settings import SLUG as ARENA
 from fairbandits.audit.claims import Papers
 from fairbandits.audit.finding import GRADES, NOT_REPRODUCED, OUTCOMES, REPRODUCED
 from fairbandits.audit.rows import FINDINGS_TABLE, VERDICTS_TABLE
+from fairbandits.audit.sentences import AGREEMENT, agreement
 from fairbandits.audit.totals import Totals, tally
 from fairbandits.data.store import read_table
 from fairbandits.data.texts import csv_rows, csv_text, write_text
@@ -206,7 +207,7 @@ def renew(config: Config, own: Papers, results: Path | None, root: Path) -> str:
     headlines.refuse(shown, audit)
     counted = {paper: tally(audit.of(paper)) for paper in own}
     papers = [*dict.fromkeys(experiment.paper for experiment in config.experiments), ARENA]
-    numbers = list(totals_of(counted | {ALL: tally(audit.rows)}))
+    numbers = [*totals_of(counted | {ALL: tally(audit.rows)}), *repetitions()]
     numbers += [number for paper in papers for number in numbers_of(paper, audit, root)]
     texts = {number.name: minus(number.text) for number in numbers}
     pages = _pages(shown, texts, root)
@@ -260,3 +261,10 @@ def totals_of(counted: Mapping[str, Totals]) -> Iterator[Number]:
         for label, count in (counts | {"claims": totals.claims, "printed": totals.printed}).items():
             key = f"{name}_{label.replace(' ', '_')}"
             yield Number(key, count, str(count), f"audit/{VERDICTS_TABLE}")
+
+
+def repetitions() -> Iterator[Number]:
+    """Yield how many primary verdicts were repeated under other seeds, and how many came again."""
+    again = [row["again"] for row in agreement(AGREEMENT)]
+    for name, count in (("repeated", len(again)), ("came_again", again.count("yes"))):
+        yield Number(f"{ALL}_{name}", count, str(count), f"audit/{AGREEMENT.name}")
