@@ -41,6 +41,10 @@ def test_it_has_few_lines_and_its_numbers_are_those_of_the_tables():
     wins, cells = (numbers[f"htucb_{kind}"] for kind in ("of_lfg", "cells"))
     assert f"It has less than LFG in {wins} of {cells} comparisons" in README
     assert f"It has {float(numbers['bfucb_of_ucb']):.1f} % of UCB's reward" in README
+    alike, repeated, contrary = (
+        numbers[f"all_{kind}"] for kind in ("came_again", "repeated", "contradicted")
+    )
+    assert f"{alike} of {repeated} came again, {contrary} were contradicted" in README
 
 
 def test_examples_of_the_library_run(tmp_path, monkeypatch, capsys):

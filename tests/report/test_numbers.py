@@ -179,6 +179,15 @@ def test_repetitions_are_those_of_the_committed_table():
     assert {number.name: number.text for number in repetitions()}.items() <= texts.items()
 
 
+def test_a_verdict_is_contradicted_if_it_and_another_are_sure(monkeypatch):
+    came = [("a", "a", "yes"), ("a", "inconclusive", "no"), ("inconclusive", "a", "no")]
+    rows = [dict(zip(("verdict", "found", "again"), row, strict=True)) for row in came]
+    for contrary in (0, 1):
+        monkeypatch.setattr("fairbandits.report.numbers.agreement", lambda _, now=rows: now)
+        assert [number.value for number in repetitions()] == [len(rows), 1, contrary]
+        rows = [*rows, {"verdict": "a", "found": "b", "again": "no"}]
+
+
 @pytest.mark.parametrize(
     ("page", "before", "after"),
     [

@@ -13,7 +13,7 @@ import pandas as pd
 from fairbandits.arena.picture import price_of_quotas
 from fairbandits.arena.settings import SLUG as ARENA
 from fairbandits.audit.claims import Papers
-from fairbandits.audit.finding import GRADES, NOT_REPRODUCED, OUTCOMES, REPRODUCED
+from fairbandits.audit.finding import GRADES, INCONCLUSIVE, NOT_REPRODUCED, OUTCOMES, REPRODUCED
 from fairbandits.audit.rows import FINDINGS_TABLE, VERDICTS_TABLE
 from fairbandits.audit.sentences import AGREEMENT, agreement
 from fairbandits.audit.totals import Totals, tally
@@ -264,7 +264,13 @@ def totals_of(counted: Mapping[str, Totals]) -> Iterator[Number]:
 
 
 def repetitions() -> Iterator[Number]:
-    """Yield how many primary verdicts were repeated under other seeds, and how many came again."""
-    again = [row["again"] for row in agreement(AGREEMENT)]
-    for name, count in (("repeated", len(again)), ("came_again", again.count("yes"))):
+    """Yield how many primary verdicts were repeated under other seeds, and what came of it.
+
+    A verdict is contradicted if another came, and neither is inconclusive.
+    """
+    rows = agreement(AGREEMENT)
+    others = [(row["verdict"], row["found"]) for row in rows if row["again"] == "no"]
+    contradicted = sum(INCONCLUSIVE not in verdicts for verdicts in others)
+    counts = {"repeated": len(rows), "came_again": len(rows) - len(others)}
+    for name, count in (counts | {"contradicted": contradicted}).items():
         yield Number(f"{ALL}_{name}", count, str(count), f"audit/{AGREEMENT.name}")
