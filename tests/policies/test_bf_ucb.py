@@ -162,6 +162,11 @@ def test_oracles_are_their_twins(within, scenario, rng):
         assert_same(policy, twin, instance)
 
 
+def test_the_value_of_arms_without_merit_is_0():
+    for size in (0, 3):
+        assert merit.fair_value(np.zeros(3), size, merit.MERITS["power"], 1.0) == 0.0
+
+
 # The box (spec 6.3).
 def random_box(rng, size):
     ends = np.sort(rng.uniform(0, 1, (2, size)), axis=0)
