@@ -113,7 +113,7 @@ packages: setup ## list the packages (build/packages.json, CycloneDX), and look 
 	@$(UV) audit --frozen --preview-features audit-command
 
 test-slurm: slurm ## run the tests that start a cluster of one node
-	@$(BIN)/python -m pytest -q -m slurm
+	@$(BIN)/python -m pytest -q -m slurm tests/workflow/test_slurm.py
 
 bench: setup ## measure the speed of the simulation
 	@$(BIN)/python benchmarks/run.py

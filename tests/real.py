@@ -33,15 +33,16 @@ def every() -> dict[str, Claim]:
 
 
 @cache
-def asked() -> dict[str, list[Answer]]:
-    """Return all claims' answers without findings, by claim: they are asked on a tiny run."""
-    runs = {slug: tiny.Tiny(config(), slug) for slug in papers()}
-    return {
-        key: tiny.asked(claim, paper, runs[slug])
-        for slug, paper in papers().items()
-        for key, claim in paper.claims.items()
-        if claim.of
-    }
+def tiny_runs(paper: str) -> tiny.Tiny:
+    return tiny.Tiny(config(), paper)
+
+
+@cache
+def asked(key: str) -> list[Answer]:
+    """Return a claim's answers without findings, on a tiny run; all claims take seconds."""
+    claim = every()[key]
+    runs = tiny_runs(claim.paper)
+    return tiny.asked(claim, papers()[claim.paper], runs) if claim.of else []
 
 
 def load(configs) -> tuple[Config, dict[str, Paper]]:

@@ -208,7 +208,7 @@ def write_findings(
 def made_up(claim: str) -> Iterator[Answer]:
     """Yield made-up findings of two cases of each test and reading of a claim; some fail."""
     seen = Counter()
-    for one in real.asked().get(claim, []):
+    for one in real.asked(claim):
         seen[one.test, one.reading] += 1
         if seen[one.test, one.reading] <= 2:
             yield _made_up(one)

@@ -17,15 +17,18 @@ from fairbandits.claims import n_for
 from fairbandits.data.texts import csv_rows
 from fairbandits.settings.schemas import ROOT
 
-#: All tests of the claims, on a tiny run.
-ASKED = {(test.claim, test.test): test for tests in real.asked().values() for test in tests}
+
+def asked():
+    """Yield all tests of the claims, on a tiny run."""
+    for key in real.every():
+        yield from real.asked(key)
 
 
 def of_procedure(name, **settings):
     """Return a test of the claims that reads runs."""
     return next(
         test
-        for test in ASKED.values()
+        for test in asked()
         if test.procedure == name and not test.given and settings.items() <= test.settings.items()
     )
 
@@ -37,7 +40,7 @@ GROWTH = of_procedure("slope")
 AT_MOST = {"claim": "at most", "level": 0.99}
 RATE = AT_MOST | {"exponent": 0.5, "margin": 0.1, "asymptotic": True}
 RATIO = {"claim": "equal", "ratio": (0.5, 2), "level": 0.99}
-GIVEN = next(test for test in ASKED.values() if test.given)
+GIVEN = next(test for test in asked() if test.given)
 
 
 def made(verdict=REPRODUCED, *tags, value=1.0, **also):

@@ -70,7 +70,7 @@ def texts(kind: str) -> Iterator[tuple[str, str]]:
             yield from ((f"{paper.slug}: {name}", told) for name, told in paper.readings.items())
             for name, claim in paper.claims.items():
                 told = [getattr(claim, key) for key in SAID]
-                for answer in real.asked().get(name, []):
+                for answer in real.asked(name):
                     told += [answer.phrase, answer.uncontrolled]
                 yield name, "\n\n".join(dict.fromkeys(filter(None, told)))
 
