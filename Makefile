@@ -5,9 +5,10 @@ UV_VERSION := $(shell sed -n 's/^uv==\([0-9.]*\).*/\1/p' workflow/uv.txt 2>/dev/
 CORES ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu 2>/dev/null || echo 1)
 
 BIN := .venv/bin
-# A file's tests share what they set up, and run in one process. There is one more than cores, since
-# some tests wait.
-PARALLEL := -n $(shell expr $(CORES) + 1) --dist loadfile --no-loadscope-reorder
+# A file's tests share what they set up, and run in one process. There is one more than cores where
+# some tests wait; each takes ten seconds to find its tests.
+DIST := --dist loadfile --no-loadscope-reorder
+PARALLEL := -n $(shell expr $(CORES) + 1) $(DIST)
 # Where tests of kernels are; the others run kernels to have something to show. test_forms.py compares
 # compiled with interpreted, once and for all.
 OF_KERNELS := engine policies library measures
@@ -92,7 +93,7 @@ test-interpreted: setup
 	  -m "kernels and not workflow and not slow and not campaign and not slurm"
 
 test-fast: setup ## run the tests that take no time, for daily work
-	@$(BIN)/python -m pytest $(PARALLEL) -q $(OF_KERNELS:%=--ignore tests/%) \
+	@$(BIN)/python -m pytest -n $(CORES) $(DIST) -q $(OF_KERNELS:%=--ignore tests/%) \
 	  -m "not browser and not workflow and not slow and not kernels and not campaign and not slurm"
 
 faults: setup ## run the tests of faults, and write docs/faults.md
