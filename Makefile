@@ -6,7 +6,7 @@ CORES ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu 2>/dev/null || echo 1)
 
 BIN := .venv/bin
 # A file's tests share what they set up, and run in one process. There is one more than cores where
-# some tests wait; each takes ten seconds to find its tests.
+# some tests wait, but not more: every process looks through all files of tests first.
 DIST := --dist loadfile --no-loadscope-reorder
 PARALLEL := -n $(shell expr $(CORES) + 1) $(DIST)
 # Where tests of kernels are; the others run kernels to have something to show. test_forms.py compares

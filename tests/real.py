@@ -34,6 +34,7 @@ def every() -> dict[str, Claim]:
 
 @cache
 def tiny_runs(paper: str) -> tiny.Tiny:
+    """Return made-up small runs of a paper's experiments."""
     return tiny.Tiny(config(), paper)
 
 

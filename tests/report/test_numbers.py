@@ -41,10 +41,10 @@ KNOWN = {
     for paper in (*OWN, ALL, ARENA)
     for name in (*own_numbers(paper), *(total.name for total in totals_of({paper: tally([])})))
 }
+KNOWN |= {number.name: ALL for number in repetitions()}
 COMMITTED = {row["claim"] for row in read(ROOT / "audit" / "findings.csv", OWN, "findings").rows}
 JUDGED = {slug for slug, paper in OWN.items() if COMMITTED & paper.claims.keys()}
 JUDGED |= {ALL, ARENA}
-KNOWN |= {number.name: ALL for number in repetitions()}
 
 FINDINGS = [
     dict(zip(("claim", "test", "each", "verdict", "statistic"), row, strict=True))
